@@ -1,0 +1,51 @@
+# One target per folder of src/, tests beside what they test.
+
+add_library(thalweg_flags INTERFACE)
+target_include_directories(thalweg_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(thalweg_flags INTERFACE -Wall -Wextra -Wpedantic -Werror -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_link_options(thalweg_flags INTERFACE -fuse-ld=lld)
+endif()
+if(THALWEG_SANITIZE)
+  target_compile_options(thalweg_flags INTERFACE -fsanitize=${THALWEG_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(thalweg_flags INTERFACE -fsanitize=${THALWEG_SANITIZE})
+endif()
+if(THALWEG_FUZZ)
+  target_compile_options(thalweg_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# thalweg_library(NAME SOURCES a.cc ... DEPENDS target ...): the library of one folder.
+function(thalweg_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC thalweg_flags ${ARG_DEPENDS})
+endfunction()
+
+# thalweg_test(NAME SOURCES a_test.cc ... DEPENDS target ... [LABELS l ...] [ENVIRONMENT e ...])
+# One GoogleTest program; ctest runs it as one test (a program starts in milliseconds, its cases share that).
+function(thalweg_test name)
+  if(NOT THALWEG_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE thalweg_flags ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  set_tests_properties(${name} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 300
+    ENVIRONMENT "THALWEG_SOURCE_DIR=${CMAKE_SOURCE_DIR};${ARG_ENVIRONMENT}")
+endfunction()
+
+# thalweg_benchmark(NAME SOURCES ... DEPENDS ...): a Google Benchmark program, built only with THALWEG_BENCHMARKS.
+function(thalweg_benchmark name)
+  if(NOT THALWEG_BENCHMARKS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE thalweg_flags ${ARG_DEPENDS} benchmark::benchmark benchmark::benchmark_main)
+endfunction()
