@@ -34,6 +34,12 @@ inline constexpr std::int64_t kNoTimestamp = -1;
 inline constexpr std::int16_t kNoProducerEpoch = -1;
 inline constexpr std::int32_t kNoSequence = -1;
 
+// The sequence `count` records after `sequence`: sequences wrap from 2^31-1 to 0.
+constexpr std::int32_t advance_sequence(std::int32_t sequence, std::int32_t count) {
+  return static_cast<std::int32_t>((static_cast<std::uint32_t>(sequence) + static_cast<std::uint32_t>(count)) &
+                                   0x7fffffffU);
+}
+
 class BatchView {
  public:
   // `data` must hold at least kBatchHeaderSize bytes, and the whole batch for records() and crc checks.
@@ -63,11 +69,8 @@ class BatchView {
   [[nodiscard]] std::int64_t producer_id() const { return base::load_be<std::int64_t>(data_ + 43); }
   [[nodiscard]] std::int16_t producer_epoch() const { return base::load_be<std::int16_t>(data_ + 51); }
   [[nodiscard]] std::int32_t base_sequence() const { return base::load_be<std::int32_t>(data_ + 53); }
-  // Sequences wrap from 2^31-1 to 0.
   [[nodiscard]] std::int32_t last_sequence() const {
-    if (base_sequence() < 0) return kNoSequence;
-    const std::uint32_t sum = static_cast<std::uint32_t>(base_sequence()) + static_cast<std::uint32_t>(last_offset_delta());
-    return static_cast<std::int32_t>(sum & 0x7fffffffU);
+    return base_sequence() < 0 ? kNoSequence : advance_sequence(base_sequence(), last_offset_delta());
   }
   [[nodiscard]] std::int32_t record_count() const { return base::load_be<std::int32_t>(data_ + 57); }
   [[nodiscard]] bool has_producer_id() const { return producer_id() >= 0; }

@@ -1,0 +1,402 @@
+#include "broker/broker.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <unordered_map>
+#include <utility>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "metadata/sqlite_store.h"
+#include "storage/checkpoints.h"
+#include "storage/topic_partition.h"
+
+namespace thalweg::broker {
+
+namespace {
+
+constexpr std::size_t kDiskThreads = 4;
+constexpr std::size_t kSyncThreads = 4;
+
+// Runs every task on as many threads as `threads`, and waits for all.
+void run_side_by_side(std::vector<runtime::Task> tasks, std::size_t threads) {
+  runtime::BlockingPool pool("recovery", threads);
+  for (runtime::Task& task : tasks) pool.post(std::move(task));
+  pool.stop();
+}
+
+}  // namespace
+
+void StoreMetrics::transaction_done(const metadata::TransactionStats& stats) {
+  transactions.add();
+  change_sets.add(static_cast<std::int64_t>(stats.change_sets));
+  refused.add(static_cast<std::int64_t>(stats.refused));
+  records.add(static_cast<std::int64_t>(stats.records));
+  commit_time.record(stats.transaction_ns);
+  sync_time.record(stats.sync_ns);
+  if (stats.failed) failures.add();
+}
+
+void StoreMetrics::checkpoint_done(std::int64_t pages, std::int64_t duration_ns) {
+  (void)pages;
+  checkpoints.add();
+  checkpoint_time.record(duration_ns);
+}
+
+Broker::Broker(Environment environment, Settings settings, config::Config file_config)
+    : environment_(environment),
+      settings_(std::move(settings)),
+      file_config_(std::move(file_config)),
+      random_(runtime::Random::from_machine()) {}
+
+Broker::~Broker() {
+  if (started_) stop();
+}
+
+int Broker::owner_of(std::string_view topic, std::int32_t partition) const {
+  const std::size_t hash = std::hash<std::string_view>{}(topic) + static_cast<std::size_t>(partition);
+  return static_cast<int>(hash % shards_.size());
+}
+
+std::size_t Broker::directory_index(const base::Uuid& id) const {
+  for (std::size_t i = 0; i < directories_.size(); ++i)
+    if (directories_[i]->id == id) return i;
+  return 0;
+}
+
+base::Uuid Broker::directory_for_new_partition() {
+  // Those of one request are spread by the random choice; the counts that Kafka compares are all made by it.
+  std::vector<const LogDirectory*> usable;
+  for (const auto& directory : directories_)
+    if (!directory->offline) usable.push_back(directory.get());
+  if (usable.empty()) return directories_.front()->id;
+  if (usable.size() == 1) return usable.front()->id;
+  thread_local std::minstd_rand choice{std::random_device{}()};
+  return usable[choice() % usable.size()]->id;
+}
+
+void Broker::directory_failed(std::size_t directory, const std::string& why) {
+  if (directories_[directory]->offline.exchange(true)) return;
+  LOG_ERROR("broker", "log directory {} is offline: {}", directories_[directory]->path, why);
+  for (auto& shard : shards_) shard->core().post([&shard = *shard, directory] { shard.stop_directory(directory); });
+}
+
+config::Overrides Broker::overrides_of(const metadata::Snapshot& snapshot, const records::ConfigResource& resource) {
+  config::Overrides overrides;
+  for (const auto& [key, value] : snapshot.configs(resource)) overrides.emplace(key, value.value);
+  return overrides;
+}
+
+config::Config Broker::effective_config(const metadata::Snapshot& snapshot) const {
+  const config::Overrides cluster = overrides_of(snapshot, records::broker_default());
+  const config::Overrides own =
+      overrides_of(snapshot, {.type = records::ResourceType::broker, .name = std::to_string(settings_.node_id)});
+  if (cluster.empty() && own.empty()) return file_config_;
+  auto config = config::effective_broker({.file = file_config_, .cluster = cluster, .broker = own});
+  if (config) return std::move(*config);
+  LOG_WARN("broker", "dynamic configuration is left out: {}", config.error());
+  return file_config_;
+}
+
+const AdvertisedEndpoint* Broker::advertised(std::string_view listener) const {
+  const auto it = std::ranges::find(advertised_, listener, &AdvertisedEndpoint::listener);
+  return it == advertised_.end() ? nullptr : &*it;
+}
+
+base::Result<void, std::string> Broker::start() {
+  TRY(open_directories());
+  TRY(open_store());
+  for (int i = 0; i < settings_.cores; ++i) cores_.push_back(std::make_unique<runtime::Core>(i, environment_.clock));
+  disk_pool_ = std::make_unique<runtime::BlockingPool>("disk", kDiskThreads);
+  sync_pool_ = std::make_unique<runtime::BlockingPool>("sync", kSyncThreads);
+  for (const auto& core : cores_) shards_.push_back(std::make_unique<Shard>(*this, *core, random_.next_u64()));
+  for (const auto& core : cores_) core->start(("core-" + std::to_string(core->index())).c_str());
+  started_ = true;
+  TRY(register_node());
+  on_every_core([](Shard& shard) { shard.follow_metadata(); });
+  // The first callback of each subscription is posted; what is posted behind it runs after.
+  on_every_core([](Shard&) {});
+  TRY(open_logs());
+  cores_.front()->post([this] { schedule_checkpoints(); });
+  return {};
+}
+
+base::Result<void, std::string> Broker::open_directories() {
+  std::optional<std::string> cluster_id;
+  for (const std::string& path : settings_.log_dirs) {
+    auto directory = std::make_unique<LogDirectory>();
+    directory->path = path;
+    if (const auto made = environment_.files.create_directories(path); !made)
+      return std::unexpected("log.dirs: " + made.error().message());
+    auto lock = runtime::DirectoryLock::acquire(path);
+    if (!lock) {
+      return std::unexpected(fmt::format("log.dirs: {} is in use by another process ({})", path, lock.error().message()));
+    }
+    locks_.push_back(std::move(*lock));
+    const auto properties = storage::read_meta_properties(environment_.files, path);
+    if (!properties) return std::unexpected("log.dirs: " + properties.error().message());
+    if (properties->has_value()) {
+      const storage::MetaProperties& found = **properties;
+      if (found.node_id != settings_.node_id)
+        return std::unexpected(fmt::format("log.dirs: {} belongs to node {}, this is node.id={}; give each node folders of its own",
+                                           path, found.node_id, settings_.node_id));
+      if (cluster_id && *cluster_id != found.cluster_id)
+        return std::unexpected(fmt::format("log.dirs: {} belongs to cluster {}, another folder to {}", path, found.cluster_id,
+                                           *cluster_id));
+      cluster_id = found.cluster_id;
+      directory->id = found.directory_id;
+    }
+    directories_.push_back(std::move(directory));
+  }
+  cluster_id_ = cluster_id.value_or(std::string());
+  return {};
+}
+
+base::Result<void, std::string> Broker::open_store() {
+  store_thread_ = std::make_unique<runtime::BlockingPool>("metadata", 1);
+  metadata::SqliteOptions options;
+  options.path = storage::in_directory(directories_.front()->path, metadata::kSqliteFileName);
+  options.node_id = node_id();
+  options.cluster_id = cluster_id_;
+  auto store = metadata::open_sqlite_store(
+      options, {.writer = *store_thread_, .clock = environment_.clock, .uuids = random_, .observer = &store_metrics_});
+  if (!store) return std::unexpected(store.error().message);
+  store_ = std::move(*store);
+  const std::string& stored = store_->opened_snapshot()->cluster_id();
+  if (!cluster_id_.empty() && cluster_id_ != stored)
+    return std::unexpected(fmt::format("log.dirs: the folders belong to cluster {}, {} to {}", cluster_id_, options.path, stored));
+  cluster_id_ = stored;
+
+  // Only now that the store is ours the folders are marked, so that a refused start touches nothing.
+  for (const auto& directory : directories_) {
+    const bool is_new = directory->id.is_zero();
+    if (is_new) {
+      directory->id = random_.next();
+      const auto written = storage::write_meta_properties(
+          environment_.files, directory->path,
+          {.cluster_id = cluster_id_, .node_id = settings_.node_id, .directory_id = directory->id});
+      if (!written) return std::unexpected("log.dirs: " + written.error().message());
+    }
+    const auto clean = storage::take_clean_shutdown(environment_.files, directory->path);
+    if (!clean) return std::unexpected("log.dirs: " + clean.error().message());
+    if (!clean->has_value() && !is_new) unclean_ = true;
+  }
+  return {};
+}
+
+metadata::CommitResult Broker::commit_and_wait(metadata::ChangeSet changes) {
+  std::promise<metadata::CommitResult> promise;
+  auto future = promise.get_future();
+  store_->commit(std::move(changes), metadata::Urgency::urgent, *cores_.front(),
+                 [&promise](metadata::CommitResult result) { promise.set_value(std::move(result)); });
+  return future.get();
+}
+
+base::Result<void, std::string> Broker::register_node() {
+  records::NodeRegistered registration;
+  registration.node_id = node_id();
+  registration.incarnation = random_.next();
+  for (const auto& directory : directories_) registration.directories.push_back(directory->id);
+  registration.rack = settings_.rack;
+  metadata::ChangeSet changes;
+  changes.records.emplace_back(registration);
+  changes.records.emplace_back(
+      records::NodeStarted{.node_id = node_id(), .started_ms = environment_.clock.wall_ms(), .unclean = unclean_});
+  const metadata::CommitResult committed = commit_and_wait(std::move(changes));
+  if (!committed) return std::unexpected("cannot write the metadata store: " + committed.error().detail);
+  broker_epoch_ = committed->value();
+  return {};
+}
+
+base::Result<void, std::string> Broker::open_logs() {
+  struct Opened {
+    PartitionKey key;
+    int owner = 0;
+    std::unique_ptr<storage::Log> log;
+    std::string fault;
+    storage::RecoveryReport report;
+  };
+  std::shared_ptr<const metadata::Snapshot> snapshot = store_->opened_snapshot();
+  std::vector<std::unique_ptr<Opened>> opened;
+  std::vector<runtime::Task> tasks;
+  for (const auto& directory : directories_) {
+    const auto entries = environment_.files.list(directory->path);
+    if (!entries) return std::unexpected("log.dirs: " + entries.error().message());
+    const auto read = [&](std::string_view name) {
+      return storage::read_offsets(environment_.files, storage::in_directory(directory->path, name));
+    };
+    const auto recovery_points = read(storage::kRecoveryPointsFileName);
+    const auto log_starts = read(storage::kLogStartOffsetsFileName);
+    if (!recovery_points) return std::unexpected(recovery_points.error().message());
+    if (!log_starts) return std::unexpected(log_starts.error().message());
+    for (const runtime::DirectoryEntry& entry : *entries) {
+      if (!entry.is_directory) continue;
+      const std::string folder = storage::in_directory(directory->path, entry.name);
+      if (storage::is_deleted_folder_name(entry.name)) {
+        tasks.emplace_back([this, folder] { (void)environment_.files.remove_all(folder); });
+        continue;
+      }
+      const auto name = storage::parse_folder_name(entry.name);
+      if (!name) continue;
+      const auto id = storage::read_partition_metadata(environment_.files, folder);
+      const metadata::Topic* topic = snapshot->topic(name->topic);
+      if (topic == nullptr || !id || *id != topic->id || topic->partition(name->partition) == nullptr) {
+        // Its topic was deleted, or it was never ours; nobody can reach it under this name again.
+        LOG_WARN("broker", "{} belongs to no topic of this cluster; it is renamed to {}-stray", folder, entry.name);
+        const auto renamed = environment_.files.rename(folder, folder + "." + random_.next().str() + "-stray");
+        if (!renamed) return std::unexpected(renamed.error().message());
+        continue;
+      }
+      const auto offset_of = [&](const storage::OffsetMap& map) {
+        const auto it = map.find(*name);
+        return it == map.end() ? std::int64_t{0} : it->second;
+      };
+      auto slot = std::make_unique<Opened>();
+      slot->key = {.topic_id = topic->id, .partition = name->partition};
+      slot->owner = owner_of(name->topic, name->partition);
+      const storage::OpenOptions options{.clean_shutdown = !unclean_,
+                                         .recovery_point = offset_of(*recovery_points),
+                                         .log_start_offset = offset_of(*log_starts),
+                                         .now_ms = environment_.clock.wall_ms()};
+      Opened* out = slot.get();
+      opened.push_back(std::move(slot));
+      tasks.emplace_back([this, out, folder, name = *name, options] {
+        storage::LogContext& context = shard(out->owner).log_context();
+        auto log = storage::Log::open(context, folder, name, std::make_shared<const storage::LogConfig>(), options);
+        if (log) {
+          out->log = std::move(*log);
+          out->report = out->log->recovery_report();
+        } else {
+          out->fault = log.error().message();
+        }
+      });
+    }
+  }
+  const auto began = environment_.clock.steady();
+  run_side_by_side(std::move(tasks),
+                   static_cast<std::size_t>(settings_.recovery_threads) * directories_.size());
+  std::int64_t truncated = 0;
+  std::int64_t recovered = 0;
+  std::size_t count = 0;
+  for (auto& slot : opened) {
+    if (!slot->log) {
+      LOG_ERROR("broker", "cannot open a log: {}", slot->fault);
+      continue;
+    }
+    ++count;
+    truncated += slot->report.bytes_truncated;
+    recovered += slot->report.bytes_recovered;
+    Shard& owner = shard(slot->owner);
+    owner.core().post([&owner, key = slot->key, log = std::move(slot->log)]() mutable { owner.adopt(key, std::move(log)); });
+  }
+  on_every_core([](Shard&) {});
+  if (count > 0) {
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(environment_.clock.steady() - began);
+    LOG_INFO("broker", "opened {} partitions in {} ms after {} stop; {} bytes checked, {} cut off", count, took.count(),
+             unclean_ ? "an unclean" : "a clean", recovered, truncated);
+  }
+  return {};
+}
+
+void Broker::on_every_core(const std::function<void(Shard&)>& work) {
+  std::vector<std::future<void>> waits;
+  for (const auto& shard : shards_) {
+    auto done = std::make_shared<std::promise<void>>();
+    waits.push_back(done->get_future());
+    shard->core().post([&work, &shard = *shard, done] {
+      work(shard);
+      done->set_value();
+    });
+  }
+  for (auto& wait : waits) wait.get();
+}
+
+void Broker::schedule_checkpoints() {
+  runtime::Core& core = *cores_.front();
+  core.at(clock().steady() + std::chrono::milliseconds(settings_.checkpoint_interval_ms), [this] {
+    struct Gathered {
+      std::atomic<std::size_t> left;
+      std::mutex mutex;
+      std::vector<Shard::ClosedLog> logs;
+    };
+    auto gathered = std::make_shared<Gathered>();
+    gathered->left = shards_.size();
+    for (const auto& shard : shards_) {
+      shard->core().post([this, &shard = *shard, gathered] {
+        {
+          const std::lock_guard lock(gathered->mutex);
+          for (auto& log : shard.log_positions()) gathered->logs.push_back(std::move(log));
+        }
+        if (--gathered->left == 0)
+          disk_pool_->post([this, gathered] { write_checkpoints(std::move(gathered->logs)); });
+      });
+    }
+    schedule_checkpoints();
+  });
+}
+
+void Broker::write_checkpoints(std::vector<Shard::ClosedLog> logs) {
+  for (std::size_t i = 0; i < directories_.size(); ++i) {
+    if (directories_[i]->offline) continue;
+    storage::OffsetMap recovery_points, log_starts, high_watermarks;
+    for (const Shard::ClosedLog& log : logs) {
+      if (log.directory != i) continue;
+      recovery_points[log.partition] = log.recovery_point;
+      if (log.log_start_offset > 0) log_starts[log.partition] = log.log_start_offset;
+      high_watermarks[log.partition] = log.high_watermark;
+    }
+    const auto write = [&](std::string_view name, const storage::OffsetMap& offsets) {
+      const auto written =
+          storage::write_offsets(environment_.files, storage::in_directory(directories_[i]->path, name), offsets);
+      if (!written) LOG_ERROR("broker", "cannot write a checkpoint: {}", written.error().message());
+    };
+    write(storage::kRecoveryPointsFileName, recovery_points);
+    write(storage::kLogStartOffsetsFileName, log_starts);
+    write(storage::kHighWatermarksFileName, high_watermarks);
+  }
+}
+
+void Broker::stop() {
+  ready_ = false;
+  if (!started_) return;
+  started_ = false;
+  std::vector<Shard::ClosedLog> logs;
+  std::mutex mutex;
+  on_every_core([&](Shard& shard) {
+    auto closed = shard.close_logs();
+    const std::lock_guard lock(mutex);
+    for (auto& log : closed) logs.push_back(std::move(log));
+  });
+  disk_pool_->stop();
+  sync_pool_->stop();
+  bool clean = std::ranges::all_of(logs, &Shard::ClosedLog::clean);
+  for (const auto& directory : directories_) {
+    if (directory->offline) continue;
+    if (const auto synced = environment_.files.sync_filesystem(directory->path); !synced) {
+      LOG_ERROR("broker", "cannot sync {}: {}", directory->path, synced.error().message());
+      clean = false;
+    }
+  }
+  if (clean) {
+    write_checkpoints(std::move(logs));
+    for (const auto& directory : directories_) {
+      if (directory->offline) continue;
+      const auto marked =
+          storage::write_clean_shutdown(environment_.files, directory->path, {.broker_epoch = broker_epoch_});
+      if (!marked) LOG_ERROR("broker", "cannot mark {}: {}", directory->path, marked.error().message());
+    }
+  }
+  std::promise<void> store_stopped;
+  store_->stop(*cores_.front(), [&] { store_stopped.set_value(); });
+  store_stopped.get_future().get();
+  for (const auto& core : cores_) core->stop();
+  store_thread_->stop();
+  shards_.clear();
+  store_.reset();
+}
+
+}  // namespace thalweg::broker

@@ -1,0 +1,144 @@
+// Broker: the cores with their shards, the metadata store, the log directories and the pools, from start to stop.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "broker/request_context.h"
+#include "broker/settings.h"
+#include "broker/shard.h"
+#include "config/effective.h"
+#include "metadata/store.h"
+#include "runtime/blocking_pool.h"
+#include "runtime/core.h"
+#include "runtime/file.h"
+
+namespace thalweg::broker {
+
+// Where clients are told to connect to, per listener.
+struct AdvertisedEndpoint {
+  std::string listener;
+  std::string host;
+  std::int32_t port = 0;
+};
+
+struct LogDirectory {
+  std::string path;
+  base::Uuid id;
+  std::atomic<bool> offline{false};
+};
+
+// What the store and the syncs cost, for /metrics. Written on the writer's thread.
+class StoreMetrics final : public metadata::StoreObserver {
+ public:
+  void transaction_done(const metadata::TransactionStats& stats) override;
+  void checkpoint_done(std::int64_t pages, std::int64_t duration_ns) override;
+  Counter transactions, change_sets, refused, records, failures, checkpoints;
+  Histogram commit_time, sync_time, checkpoint_time;
+};
+
+class Broker {
+ public:
+  // The machine's things that a broker stands on; a simulation gives its own.
+  struct Environment {
+    const base::Clock& clock;
+    runtime::FileSystem& files;
+  };
+
+  Broker(Environment environment, Settings settings, config::Config file_config);
+  ~Broker();
+  Broker(const Broker&) = delete;
+  Broker& operator=(const Broker&) = delete;
+
+  // Locks the log directories, opens the store and every log, and starts the event loops. Blocks.
+  //   errors   one line: what, where, what is allowed
+  base::Result<void, std::string> start();
+  // Closes the logs in order and the store, writes the checkpoints, ends the loops. Connections are closed before. Blocks.
+  void stop();
+
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] const base::Clock& clock() const { return environment_.clock; }
+  [[nodiscard]] runtime::FileSystem& files() { return environment_.files; }
+  [[nodiscard]] metadata::Store& store() { return *store_; }
+  [[nodiscard]] StoreMetrics& store_metrics() { return store_metrics_; }
+  [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
+  [[nodiscard]] protocol::BrokerId node_id() const { return protocol::BrokerId(settings_.node_id); }
+  // The revision that registered this process: Kafka's broker epoch.
+  [[nodiscard]] std::int64_t broker_epoch() const { return broker_epoch_; }
+
+  [[nodiscard]] int core_count() const { return static_cast<int>(shards_.size()); }
+  [[nodiscard]] Shard& shard(int core) { return *shards_[static_cast<std::size_t>(core)]; }
+  [[nodiscard]] runtime::Core& core(int index) { return *cores_[static_cast<std::size_t>(index)]; }
+  // The core that owns a partition. By name, so that a topic created anew under a name meets the folders of the old one on
+  // the core that still has them.
+  [[nodiscard]] int owner_of(std::string_view topic, std::int32_t partition) const;
+
+  // For files: opening and reading logs, removing folders. For syncs: nothing but syncs.
+  [[nodiscard]] runtime::Executor& disk_pool() { return *disk_pool_; }
+  [[nodiscard]] runtime::Executor& sync_pool() { return *sync_pool_; }
+  // Tasks that wait for a thread.
+  [[nodiscard]] std::size_t disk_queue() const { return disk_pool_->queued(); }
+  [[nodiscard]] std::size_t sync_queue() const { return sync_pool_->queued(); }
+  [[nodiscard]] std::size_t store_queue() const { return store_thread_->queued(); }
+  [[nodiscard]] std::vector<std::unique_ptr<LogDirectory>>& log_directories() { return directories_; }
+  // The directory of that id; the first where there is none.
+  [[nodiscard]] std::size_t directory_index(const base::Uuid& id) const;
+  // The directory for a new partition: the one with the fewest.
+  [[nodiscard]] base::Uuid directory_for_new_partition();
+  // A log directory has failed for good; every core stops its partitions. From any thread.
+  void directory_failed(std::size_t directory, const std::string& why);
+
+  // The configuration: file and command line, and what was set dynamically in `snapshot`.
+  [[nodiscard]] const config::Config& file_config() const { return file_config_; }
+  [[nodiscard]] config::Config effective_config(const metadata::Snapshot& snapshot) const;
+  [[nodiscard]] static config::Overrides overrides_of(const metadata::Snapshot& snapshot,
+                                                      const records::ConfigResource& resource);
+
+  // Set by the server once the listeners are bound, before any request; read-only afterwards.
+  void set_advertised(std::vector<AdvertisedEndpoint> endpoints) { advertised_ = std::move(endpoints); }
+  // Where clients of a listener reach this broker.
+  [[nodiscard]] const AdvertisedEndpoint* advertised(std::string_view listener) const;
+  [[nodiscard]] const std::vector<AdvertisedEndpoint>& advertised() const { return advertised_; }
+
+  [[nodiscard]] bool ready() const { return ready_.load(); }
+  void set_ready(bool ready) { ready_ = ready; }
+
+ private:
+  base::Result<void, std::string> open_directories();
+  base::Result<void, std::string> open_store();
+  base::Result<void, std::string> register_node();
+  base::Result<void, std::string> open_logs();
+  void schedule_checkpoints();
+  void write_checkpoints(std::vector<Shard::ClosedLog> logs);
+  // Runs `work(shard)` on every core and waits for all. Not on a core.
+  void on_every_core(const std::function<void(Shard&)>& work);
+  metadata::CommitResult commit_and_wait(metadata::ChangeSet changes);
+
+  Environment environment_;
+  Settings settings_;
+  config::Config file_config_;
+  runtime::Random random_;
+  std::vector<runtime::DirectoryLock> locks_;
+  std::vector<std::unique_ptr<LogDirectory>> directories_;
+  bool unclean_ = false;
+  std::string cluster_id_;
+  std::int64_t broker_epoch_ = -1;
+  std::unique_ptr<runtime::BlockingPool> store_thread_;
+  std::unique_ptr<runtime::BlockingPool> disk_pool_;
+  std::unique_ptr<runtime::BlockingPool> sync_pool_;
+  StoreMetrics store_metrics_;
+  std::unique_ptr<metadata::Store> store_;
+  std::vector<std::unique_ptr<runtime::Core>> cores_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  std::vector<AdvertisedEndpoint> advertised_;
+  std::atomic<bool> ready_{false};
+  bool started_ = false;
+};
+
+}  // namespace thalweg::broker

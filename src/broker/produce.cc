@@ -1,0 +1,139 @@
+#include "broker/produce.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/log.h"
+#include "broker/broker.h"
+#include "broker/shard.h"
+
+namespace thalweg::broker {
+
+namespace {
+
+using protocol::BatchView;
+using protocol::ErrorCode;
+
+// One call of produce(): its outcomes and how many are still to come.
+struct Operation {
+  Shard& shard;
+  ProduceOptions options;
+  ProduceDone done;
+  std::vector<ProduceItem> items;
+  std::vector<ProduceOutcome> outcomes;
+  std::size_t remaining = 0;
+
+  void finish(std::size_t index, ErrorCode error) {
+    if (error != ErrorCode::none) outcomes[index].error = error;
+    items[index].records = {};
+    if (--remaining == 0) done(std::move(outcomes));
+  }
+};
+
+ErrorCode fault_outcome(ProduceOutcome& outcome, protocol::RecordFault fault) {
+  if (!fault.record_errors.empty()) {
+    outcome.record_errors = std::move(fault.record_errors);
+    outcome.message = std::move(fault.detail);
+  }
+  return fault.code;
+}
+
+protocol::ProduceRules rules_of(const Partition& partition, std::int64_t now_ms) {
+  const TopicSettings& settings = partition.settings();
+  protocol::ProduceRules rules;
+  rules.now_ms = now_ms;
+  rules.timestamp_type = settings.timestamp_type;
+  rules.timestamp_before_max_ms = settings.timestamp_before_max_ms;
+  rules.timestamp_after_max_ms = settings.timestamp_after_max_ms;
+  rules.compacted = settings.compacted;
+  rules.max_batch_bytes = settings.max_message_bytes;
+  rules.max_record_bytes = settings.max_decompressed_message_bytes;
+  return rules;
+}
+
+// Appends one item to its open partition. Returns the offset that has to be durable for it, or the error.
+protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, ProduceItem& item, const ProduceOptions& options,
+                                      ProduceOutcome& outcome) {
+  using protocol::fail;
+  const auto batch = protocol::parse_produced(item.records.span(), options.api_version);
+  if (!batch) {
+    outcome.message = batch.error().detail;
+    return std::unexpected(batch.error());
+  }
+  const std::int64_t now_ms = shard.now_ms();
+  const protocol::ProduceRules rules = rules_of(partition, now_ms);
+  auto summary = protocol::validate_produced_batch(*batch, rules, shard.decompressor());
+  if (!summary) {
+    std::string detail = summary.error().detail;
+    return fail(fault_outcome(outcome, std::move(summary).error()), std::move(detail));
+  }
+  std::uint8_t* bytes = item.records.patchable();
+  protocol::set_produced_timestamps(bytes, rules, *summary);
+
+  const storage::MutableBatch batches[] = {{bytes, batch->size_bytes()}};
+  storage::AppendOptions append_options;
+  append_options.leader_epoch = partition.leader_epoch();
+  append_options.now_ms = now_ms;
+  storage::AppendResult result = partition.log().append(batches, append_options);
+  if (!result.ok()) {
+    if (result.write_failed && !result.out_of_space) shard.directory_failed(partition.directory(), result.detail);
+    return fail(result.error, std::move(result.detail));
+  }
+  outcome.base_offset = result.first_offset;
+  outcome.log_start_offset = result.log_start_offset;
+  if (rules.timestamp_type == protocol::TimestampType::log_append_time)
+    outcome.log_append_time_ms = result.duplicate ? result.duplicate_timestamp : now_ms;
+  if (!result.duplicate) {
+    shard.metrics().batches_appended.add();
+    shard.metrics().records_bytes_in.add(static_cast<std::int64_t>(batch->size_bytes()));
+  }
+  return result.durable_end_offset;
+}
+
+void append_open(const std::shared_ptr<Operation>& operation, std::size_t index, const std::shared_ptr<Partition>& partition) {
+  Shard& shard = operation->shard;
+  ProduceOutcome& outcome = operation->outcomes[index];
+  outcome.leader_epoch = partition->leader_epoch();
+  const auto durable_end = append(shard, *partition, operation->items[index], operation->options, outcome);
+  if (!durable_end) {
+    LOG_DEBUG("produce", "{}-{}: {} {}", partition->topic(), partition->key().partition,
+              protocol::error_name(durable_end.error().code), durable_end.error().detail);
+    return operation->finish(index, durable_end.error().code);
+  }
+  if (shard.broker().settings().flush_acks) {
+    shard.request_flush(partition);
+  } else {
+    partition->raise_high_watermark(partition->log().log_end_offset());
+  }
+  if (operation->options.acks != -1) return operation->finish(index, ErrorCode::none);
+  partition->when_durable(*durable_end, [operation, index](ErrorCode error) { operation->finish(index, error); });
+}
+
+}  // namespace
+
+void produce(Shard& shard, std::vector<ProduceItem> items, ProduceOptions options, ProduceDone done) {
+  auto operation = std::make_shared<Operation>(
+      Operation{shard, options, std::move(done), std::move(items), {}, 0});
+  const std::size_t count = operation->items.size();
+  operation->remaining = count;
+  operation->outcomes.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    operation->outcomes[i].slot = operation->items[i].slot;
+    std::shared_ptr<Partition> partition = shard.find_partition(operation->items[i].key);
+    if (!partition) {
+      operation->finish(i, ErrorCode::unknown_topic_or_partition);
+    } else if (partition->is_open()) {
+      append_open(operation, i, partition);
+    } else if (partition->state() == Partition::State::opening) {
+      Partition& opening = *partition;
+      opening.when_open([operation, i, partition = std::move(partition)](ErrorCode error) {
+        if (error != ErrorCode::none) return operation->finish(i, error);
+        append_open(operation, i, partition);
+      });
+    } else {
+      operation->finish(i, partition->closed_error());
+    }
+  }
+}
+
+}  // namespace thalweg::broker

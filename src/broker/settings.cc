@@ -1,0 +1,51 @@
+#include "broker/settings.h"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "config/effective.h"
+#include "config/value.h"
+
+namespace thalweg::broker {
+
+base::Result<Settings, std::string> Settings::read(const config::Config& config) {
+  Settings s;
+  s.node_id = config.get_int("node.id");
+  s.rack = config.find_string("broker.rack");
+  s.log_dirs = config::log_dirs(config);
+  s.cores = config.get_int("thalweg.cores");
+  if (s.cores == 0) s.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  ASSIGN_OR_RETURN(s.listeners, config::parse_listeners(config));
+  ASSIGN_OR_RETURN(s.console, config::parse_console_listeners(config));
+  s.console_was_set = config.is_set("thalweg.console.listeners");
+
+  s.flush_acks = config.get_string("log.flush.acks") == "all";
+  s.num_partitions = config.get_int("num.partitions");
+  s.default_replication_factor = static_cast<std::int16_t>(config.get_int("default.replication.factor"));
+  s.auto_create_topics = config.get_bool("auto.create.topics.enable");
+  s.delete_topics = config.get_bool("delete.topic.enable");
+  s.unstable_api_versions = config.get_bool("unstable.api.versions.enable");
+  s.fetch_max_bytes = config.get_int("fetch.max.bytes");
+  s.max_request_partition_size_limit = config.get_int("max.request.partition.size.limit");
+  s.fetch_session_slots = config.get_int("max.incremental.fetch.session.cache.slots");
+
+  s.request_max_bytes = config.get_int("socket.request.max.bytes");
+  s.max_bytes_in_flight = config.get_long("thalweg.max.bytes.in.flight");
+  s.max_connections = config.get_int("max.connections");
+  s.max_connections_per_ip = config.get_int("max.connections.per.ip");
+  const std::string overrides = config.find_string("max.connections.per.ip.overrides").value_or("");
+  for (const auto& [address, count] : config::parse_address_counts(overrides).value_or(std::vector<config::AddressCount>{}))
+    s.max_connections_per_ip_overrides.emplace_back(address, count);
+  s.connections_max_idle_ms = config.get_long("connections.max.idle.ms");
+  s.listen_backlog = config.get_int("socket.listen.backlog.size");
+  s.send_buffer_bytes = config.get_int("socket.send.buffer.bytes");
+  s.receive_buffer_bytes = config.get_int("socket.receive.buffer.bytes");
+
+  s.checkpoint_interval_ms = config.get_int("log.flush.offset.checkpoint.interval.ms");
+  s.recovery_threads = config.get_int("num.recovery.threads.per.data.dir");
+  s.file_delete_delay_ms = config.get_long("log.segment.delete.delay.ms");
+  return s;
+}
+
+}  // namespace thalweg::broker

@@ -1,0 +1,53 @@
+// Settings: the broker's configuration as its code needs it, read once from the table of keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/config.h"
+#include "config/listeners.h"
+
+namespace thalweg::broker {
+
+struct Settings {
+  std::int32_t node_id = 1;
+  std::optional<std::string> rack;
+  std::vector<std::string> log_dirs;
+  int cores = 0;  // event loops
+  config::Listeners listeners;
+  std::vector<config::ConsoleAddress> console;
+  bool console_was_set = false;
+
+  bool flush_acks = true;  // log.flush.acks=all
+  std::int32_t num_partitions = 1;
+  std::int16_t default_replication_factor = 1;
+  bool auto_create_topics = true;
+  bool delete_topics = true;
+  bool unstable_api_versions = false;
+  std::int32_t fetch_max_bytes = 55 << 20;
+  std::int32_t max_request_partition_size_limit = 2000;
+  std::int32_t fetch_session_slots = 1000;
+
+  std::int32_t request_max_bytes = 100 << 20;  // socket.request.max.bytes
+  std::int64_t max_bytes_in_flight = 256 << 20;
+  std::int32_t max_connections = INT32_MAX;
+  std::int32_t max_connections_per_ip = INT32_MAX;
+  std::vector<std::pair<std::string, std::int32_t>> max_connections_per_ip_overrides;
+  std::int64_t connections_max_idle_ms = 600'000;
+  std::int32_t listen_backlog = 50;
+  std::int32_t send_buffer_bytes = -1;
+  std::int32_t receive_buffer_bytes = -1;
+
+  std::int64_t checkpoint_interval_ms = 60'000;  // log.flush.offset.checkpoint.interval.ms
+  std::int32_t recovery_threads = 2;             // num.recovery.threads.per.data.dir
+  std::int64_t file_delete_delay_ms = 60'000;
+
+  // Reads them.
+  //   errors   one line: what, where, what is allowed
+  static base::Result<Settings, std::string> read(const config::Config& config);
+};
+
+}  // namespace thalweg::broker

@@ -1,0 +1,260 @@
+#include "broker/shard.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/log.h"
+#include "broker/broker.h"
+#include "storage/checkpoints.h"
+
+namespace thalweg::broker {
+
+using protocol::ErrorCode;
+
+namespace {
+
+// Open files of one core; the limit of descriptors is shared with connections.
+constexpr std::size_t kOpenFiles = 8192;
+// Files whose loaded index entries one core keeps.
+constexpr std::size_t kLoadedIndexes = 256;
+
+}  // namespace
+
+Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
+    : broker_(broker),
+      core_(core),
+      random_(seed),
+      handles_(broker.files(), kOpenFiles),
+      indexes_(kLoadedIndexes),
+      log_context_{broker.files(), handles_, indexes_},
+      fetch_sessions_(static_cast<std::size_t>(broker.settings().fetch_session_slots / broker.settings().cores), core.index(),
+                      broker.settings().cores, metrics_) {
+  for (const auto& directory : broker.log_directories()) make_flush_scheduler(directory->path);
+}
+
+Shard::~Shard() {
+  // Logs go before the caches that they use.
+  partitions_.clear();
+  waiting_for_folder_.clear();
+}
+
+void Shard::follow_metadata() {
+  subscription_ = broker_.store().subscribe(
+      core_, [this](const std::shared_ptr<const metadata::Snapshot>& snapshot,
+                    const std::vector<metadata::AppliedChange>& changes) { apply(snapshot, changes); });
+}
+
+void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
+                  const std::vector<metadata::AppliedChange>& changes) {
+  snapshot_ = snapshot;
+  bool configs_changed = default_settings_ == nullptr;
+  for (const metadata::AppliedChange& change : changes) {
+    for (const records::Record& record : change.records) {
+      if (const auto* deleted = std::get_if<records::TopicDeleted>(&record)) remove_topic(deleted->topic_id);
+      if (std::holds_alternative<records::ConfigSet>(record) || std::holds_alternative<records::ConfigRemoved>(record))
+        configs_changed = true;
+    }
+  }
+  if (configs_changed) reload_settings();
+  if (changes.empty()) return;
+  for (auto& [key, partition] : partitions_) {
+    const metadata::Topic* topic = snapshot_->topic(key.topic_id);
+    const metadata::Partition* placed = topic == nullptr ? nullptr : topic->partition(key.partition);
+    if (placed != nullptr) partition->set_leader_epoch(snapshot_->leader_epoch(*placed));
+  }
+}
+
+void Shard::reload_settings() {
+  settings_.clear();
+  const config::Config broker_config = broker_.effective_config(*snapshot_);
+  default_settings_ = parse_topic_settings(config::effective_topic(config::Config(config::topic_table()), broker_config));
+  for (auto& [key, partition] : partitions_)
+    if (const metadata::Topic* topic = snapshot_->topic(key.topic_id)) partition->set_settings(settings_of(*topic));
+}
+
+std::shared_ptr<const TopicSettings> Shard::settings_of(const metadata::Topic& topic) {
+  const records::ConfigResource resource{.type = records::ResourceType::topic, .name = topic.name.str()};
+  const metadata::Configs& own = snapshot_->configs(resource);
+  if (own.empty()) return default_settings_;
+  const auto known = settings_.find(topic.id);
+  if (known != settings_.end()) return known->second;
+
+  std::vector<config::Entry> entries;
+  for (const auto& [name, value] : own) entries.push_back({.name = name, .value = value.value, .origin = {}, .line = 0});
+  auto config = config::Config(config::topic_table()).with(entries, config::Source::dynamic_topic);
+  if (!config) {
+    // What is stored was checked when it was set; a value that a later release no longer takes falls back.
+    LOG_WARN("broker", "topic {}: {}", topic.name.view(), config.error());
+    return default_settings_;
+  }
+  auto settings = parse_topic_settings(config::effective_topic(*config, broker_.effective_config(*snapshot_)));
+  settings_.emplace(topic.id, settings);
+  return settings;
+}
+
+std::shared_ptr<Partition> Shard::find_partition(const PartitionKey& key) {
+  const auto found = partitions_.find(key);
+  if (found != partitions_.end()) {
+    if (found->second->state() == Partition::State::closed) open_log(found->second);
+    return found->second;
+  }
+  const metadata::Topic* topic = snapshot_->topic(key.topic_id);
+  const metadata::Partition* placed = topic == nullptr ? nullptr : topic->partition(key.partition);
+  if (placed == nullptr) return nullptr;
+  const std::size_t directory = broker_.directory_index(placed->directory);
+  auto partition = std::make_shared<Partition>(key, topic->name.str(), directory, snapshot_->leader_epoch(*placed),
+                                               settings_of(*topic));
+  partitions_.emplace(key, partition);
+  metrics_.partitions.store(static_cast<std::int64_t>(partitions_.size()), std::memory_order_relaxed);
+  if (broker_.log_directories()[directory]->offline) {
+    (void)partition->take_log(Partition::State::offline, ErrorCode::kafka_storage_error);
+  } else {
+    open_log(partition);
+  }
+  return partition;
+}
+
+runtime::Awaitable<ErrorCode> Shard::when_open(std::shared_ptr<Partition> partition) {
+  if (partition->is_open()) co_return ErrorCode::none;
+  if (partition->state() != Partition::State::opening) co_return partition->closed_error();
+  co_return co_await runtime::suspend<ErrorCode>([partition](runtime::Resume<ErrorCode> resume) {
+    partition->when_open(std::move(resume));
+  });
+}
+
+void Shard::open_log(const std::shared_ptr<Partition>& partition) {
+  partition->set_opening();
+  const storage::TopicPartition name{partition->topic(), partition->key().partition};
+  const std::string folder =
+      storage::in_directory(broker_.log_directories()[partition->directory()]->path, storage::folder_name(name));
+  if (!opening_folders_.insert(folder).second) {
+    waiting_for_folder_[folder].push_back(partition);
+    return;
+  }
+  broker_.disk_pool().post([this, partition, name, folder, now = now_ms(), config = partition->settings().log] {
+    const storage::OpenOptions options{.clean_shutdown = true, .recovery_point = 0, .log_start_offset = 0, .now_ms = now};
+    runtime::IoResult<std::unique_ptr<storage::Log>> log =
+        storage::Log::open(log_context_, folder, name, config, options);
+    if (log) {
+      const auto id = storage::read_partition_metadata(broker_.files(), folder);
+      if (!id || *id != partition->key().topic_id) {
+        const auto written = storage::write_partition_metadata(broker_.files(), folder, partition->key().topic_id);
+        if (!written) log = std::unexpected(written.error());
+      }
+    }
+    core_.post([this, partition, folder, log = std::move(log)]() mutable {
+      opened(partition, std::move(log));
+      opening_folders_.erase(folder);
+      const auto waiting = waiting_for_folder_.find(folder);
+      if (waiting == waiting_for_folder_.end()) return;
+      const auto next = std::move(waiting->second);
+      waiting_for_folder_.erase(waiting);
+      for (const auto& other : next)
+        if (other->state() == Partition::State::opening) open_log(other);
+    });
+  });
+}
+
+void Shard::opened(const std::shared_ptr<Partition>& partition, runtime::IoResult<std::unique_ptr<storage::Log>> log) {
+  if (!log) {
+    const std::string why = log.error().message();
+    LOG_ERROR("broker", "cannot open {}-{}: {}", partition->topic(), partition->key().partition, why);
+    if (partition->state() != Partition::State::removed)
+      (void)partition->take_log(Partition::State::offline, ErrorCode::kafka_storage_error);
+    if (!log.error().out_of_space()) broker_.directory_failed(partition->directory(), why);
+    return;
+  }
+  if (partition->state() == Partition::State::removed) return remove_log(*partition, std::move(*log));
+  partition->install(std::move(*log));
+}
+
+void Shard::adopt(const PartitionKey& key, std::unique_ptr<storage::Log> log) {
+  const metadata::Topic* topic = snapshot_->topic(key.topic_id);
+  const metadata::Partition* placed = topic == nullptr ? nullptr : topic->partition(key.partition);
+  if (placed == nullptr) return;
+  auto partition = std::make_shared<Partition>(key, topic->name.str(), broker_.directory_index(placed->directory),
+                                               snapshot_->leader_epoch(*placed), settings_of(*topic));
+  partition->install(std::move(log));
+  partitions_.emplace(key, std::move(partition));
+  metrics_.partitions.store(static_cast<std::int64_t>(partitions_.size()), std::memory_order_relaxed);
+}
+
+void Shard::remove_topic(const base::Uuid& topic_id) {
+  settings_.erase(topic_id);
+  for (auto it = partitions_.begin(); it != partitions_.end();) {
+    if (it->first.topic_id != topic_id) {
+      ++it;
+      continue;
+    }
+    const std::shared_ptr<Partition> partition = std::move(it->second);
+    it = partitions_.erase(it);
+    std::unique_ptr<storage::Log> log =
+        partition->take_log(Partition::State::removed, ErrorCode::unknown_topic_or_partition);
+    if (log) remove_log(*partition, std::move(log));
+  }
+  metrics_.partitions.store(static_cast<std::int64_t>(partitions_.size()), std::memory_order_relaxed);
+}
+
+void Shard::remove_log(Partition& partition, std::unique_ptr<storage::Log> log) {
+  // The rename frees the name at once; the files go on a pool, whatever their size.
+  const auto renamed = log->remove(random_.next());
+  if (!renamed) {
+    LOG_ERROR("broker", "cannot remove {}-{}: {}", partition.topic(), partition.key().partition, renamed.error().message());
+    return;
+  }
+  broker_.disk_pool().post([&files = broker_.files(), folder = *renamed] {
+    if (const auto removed = files.remove_all(folder); !removed)
+      LOG_ERROR("broker", "cannot remove {}: {}", folder, removed.error().message());
+  });
+}
+
+void Shard::directory_failed(std::size_t directory, const std::string& why) { broker_.directory_failed(directory, why); }
+
+void Shard::stop_directory(std::size_t directory) {
+  for (auto& [key, partition] : partitions_) {
+    if (partition->directory() != directory || partition->state() == Partition::State::offline) continue;
+    // The log is kept until it can be dropped outside of its own calls.
+    auto log = partition->take_log(Partition::State::offline, ErrorCode::kafka_storage_error);
+    if (log) core_.post([log = std::move(log)] {});
+  }
+}
+
+std::vector<Shard::ClosedLog> Shard::log_positions() {
+  std::vector<ClosedLog> result;
+  for (auto& [key, partition] : partitions_) {
+    if (!partition->is_open()) continue;
+    storage::Log& log = partition->log();
+    result.push_back({.partition = log.partition(),
+                      .directory = partition->directory(),
+                      .recovery_point = log.recovery_point(),
+                      .log_start_offset = log.log_start_offset(),
+                      .high_watermark = partition->high_watermark(),
+                      .clean = false});
+  }
+  return result;
+}
+
+std::vector<Shard::ClosedLog> Shard::close_logs() {
+  subscription_.end();
+  std::vector<ClosedLog> result;
+  for (auto& [key, partition] : partitions_) {
+    if (!partition->is_open()) continue;
+    const std::size_t directory = partition->directory();
+    const std::int64_t high_watermark = partition->high_watermark();
+    std::unique_ptr<storage::Log> log = partition->take_log(Partition::State::closed, ErrorCode::not_leader_or_follower);
+    const auto closed = log->close({.sync = false});
+    if (!closed) LOG_ERROR("broker", "cannot close {}: {}", log->folder(), closed.error().message());
+    // The owner syncs the file system before the checkpoint says so.
+    result.push_back({.partition = log->partition(),
+                      .directory = directory,
+                      .recovery_point = closed ? log->log_end_offset() : log->recovery_point(),
+                      .log_start_offset = log->log_start_offset(),
+                      .high_watermark = std::max(high_watermark, log->log_end_offset()),
+                      .clean = closed.has_value()});
+  }
+  partitions_.clear();
+  return result;
+}
+
+}  // namespace thalweg::broker

@@ -1,0 +1,135 @@
+// Shard: what one core of the broker owns: its partitions, its view of the metadata, its fetch sessions, its counters.
+// Everything here runs on that core, unless it says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "broker/fetch_session.h"
+#include "broker/metrics.h"
+#include "broker/partition.h"
+#include "broker/topic_settings.h"
+#include "metadata/store.h"
+#include "protocol/compression.h"
+#include "runtime/core.h"
+#include "runtime/random.h"
+#include "storage/flush_scheduler.h"
+#include "storage/handle_cache.h"
+#include "storage/index_cache.h"
+#include "storage/log_context.h"
+
+namespace thalweg::broker {
+
+class Broker;
+
+class Shard {
+ public:
+  Shard(Broker& broker, runtime::Core& core, std::uint64_t seed);
+  ~Shard();
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
+
+  [[nodiscard]] Broker& broker() { return broker_; }
+  [[nodiscard]] runtime::Core& core() { return core_; }
+  [[nodiscard]] CoreMetrics& metrics() { return metrics_; }
+  [[nodiscard]] runtime::Random& random() { return random_; }
+  [[nodiscard]] protocol::Decompressor& decompressor() { return decompressor_; }
+  [[nodiscard]] FetchSessionCache& fetch_sessions() { return fetch_sessions_; }
+  [[nodiscard]] storage::LogContext& log_context() { return log_context_; }
+  [[nodiscard]] std::int64_t now_ms() const { return core_.clock().wall_ms(); }
+
+  // The metadata as this core knows it.
+  [[nodiscard]] const std::shared_ptr<const metadata::Snapshot>& snapshot() const { return snapshot_; }
+  // Follows the store from now on.
+  void follow_metadata();
+  // Takes a new view of the metadata: drops the partitions of deleted topics, applies changed configs.
+  void apply(const std::shared_ptr<const metadata::Snapshot>& snapshot, const std::vector<metadata::AppliedChange>& changes);
+
+  // A partition of this core; its log is opened in the background where it is not open. Null where the metadata has no
+  // such partition.
+  std::shared_ptr<Partition> find_partition(const PartitionKey& key);
+  // The settings of a topic that the metadata has.
+  std::shared_ptr<const TopicSettings> settings_of(const metadata::Topic& topic);
+  // Puts a log in that was opened while the broker started.
+  void adopt(const PartitionKey& key, std::unique_ptr<storage::Log> log);
+  // Waits until the partition is open, or can not be. none where it is open.
+  runtime::Awaitable<protocol::ErrorCode> when_open(std::shared_ptr<Partition> partition);
+
+  // Asks for a sync of what the partition has appended; its high watermark follows.
+  void request_flush(const std::shared_ptr<Partition>& partition);
+  // A write or sync in the directory has failed for good: on every core its partitions stop.
+  void directory_failed(std::size_t directory, const std::string& why);
+  // Stops this core's partitions in the directory.
+  void stop_directory(std::size_t directory);
+
+  template <class Visit>
+  void for_each_partition(const Visit& visit) {
+    for (auto& [key, partition] : partitions_) visit(*partition);
+  }
+
+  // Closes every log; what they need for the next start is returned for the checkpoints.
+  struct ClosedLog {
+    storage::TopicPartition partition;
+    std::size_t directory = 0;
+    std::int64_t recovery_point = 0;
+    std::int64_t log_start_offset = 0;
+    std::int64_t high_watermark = 0;
+    bool clean = false;
+  };
+  std::vector<ClosedLog> close_logs();
+  // The same facts of the logs that are open, for the checkpoints written now and then.
+  std::vector<ClosedLog> log_positions();
+
+  // The block of producer ids that this core hands out from.
+  struct ProducerIdBlock {
+    std::int64_t next = 0;
+    std::int64_t end = 0;
+  };
+  ProducerIdBlock producer_ids;
+
+ private:
+  void open_log(const std::shared_ptr<Partition>& partition);
+  void opened(const std::shared_ptr<Partition>& partition, runtime::IoResult<std::unique_ptr<storage::Log>> log);
+  void remove_topic(const base::Uuid& topic_id);
+  void remove_log(Partition& partition, std::unique_ptr<storage::Log> log);
+  void reload_settings();
+  void make_flush_scheduler(const std::string& directory);
+  void post_flush_turn(std::size_t directory);
+  void flush_turn(std::size_t directory);
+  void flush_partition(std::size_t directory, const std::shared_ptr<Partition>& partition);
+
+  Broker& broker_;
+  runtime::Core& core_;
+  CoreMetrics metrics_;
+  runtime::Random random_;
+  protocol::Decompressor decompressor_;
+  storage::HandleCache handles_;
+  storage::IndexCache indexes_;
+  storage::LogContext log_context_;
+  FetchSessionCache fetch_sessions_;
+  // Who waits for a sync in one directory. What is asked for while a round runs gathers for the next, and is named only
+  // when that begins, so that a round covers everything appended before it.
+  struct Flushes {
+    std::unique_ptr<storage::FlushScheduler> scheduler;
+    std::vector<std::shared_ptr<Partition>> dirty;
+    bool turn_posted = false;
+    std::size_t outstanding = 0;
+  };
+  std::vector<std::unique_ptr<Flushes>> flushes_;  // by directory
+  std::shared_ptr<const metadata::Snapshot> snapshot_;
+  metadata::Subscription subscription_;
+  std::unordered_map<PartitionKey, std::shared_ptr<Partition>, PartitionKeyHash> partitions_;
+  std::unordered_map<base::Uuid, std::shared_ptr<const TopicSettings>> settings_;
+  std::shared_ptr<const TopicSettings> default_settings_;
+  // Folders that a pool is opening, and partitions that wait for one: a topic deleted and created again has the same.
+  std::unordered_set<std::string> opening_folders_;
+  std::unordered_map<std::string, std::vector<std::shared_ptr<Partition>>> waiting_for_folder_;
+};
+
+}  // namespace thalweg::broker

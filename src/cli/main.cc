@@ -1,0 +1,45 @@
+// The command line.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <string>
+
+#include "cli/serve.h"
+#include "config/docs_page.h"
+
+#ifndef THALWEG_VERSION
+#define THALWEG_VERSION "unknown"
+#endif
+
+int main(int argc, char** argv) {
+  CLI::App app{"Thalweg: a Kafka-compatible event-streaming broker"};
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", THALWEG_VERSION);
+
+  thalweg::cli::ServeArguments serve_arguments;
+  std::string config_file;
+  CLI::App* serve = app.add_subcommand("serve", "run the broker");
+  serve->add_option("--config", config_file, "server.properties to read");
+  serve->add_option("-o,--override", serve_arguments.overrides, "key=value over the file; may be given more than once")
+      ->allow_extra_args(false);
+  serve->add_flag("--log-json", serve_arguments.json_log, "log lines as JSON");
+  serve->add_option("--log-level", serve_arguments.log_level, "trace, debug, info, warn, error or off");
+  CLI::App* configuration = app.add_subcommand("configuration", "print the reference of every configuration key");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  }
+  if (configuration->parsed()) {
+    const std::string page = thalweg::config::configuration_page();
+    return std::fwrite(page.data(), 1, page.size(), stdout) == page.size() ? 0 : 1;
+  }
+  if (serve->parsed()) {
+    if (!config_file.empty()) serve_arguments.config_file = config_file;
+    return thalweg::cli::serve(serve_arguments);
+  }
+  std::fputs(app.help().c_str(), stderr);
+  return 2;
+}

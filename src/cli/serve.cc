@@ -1,0 +1,131 @@
+#include "cli/serve.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "broker/broker.h"
+#include "config/config.h"
+#include "config/load.h"
+#include "console/console.h"
+#include "runtime/file.h"
+#include "server/server.h"
+
+namespace thalweg::cli {
+
+namespace {
+
+int refuse(const std::string& line) {
+  fmt::print(stderr, "thalweg: {}\n", line);
+  return 1;
+}
+
+// Connections and logs need many descriptors; what the machine allows is taken without being asked.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Blocks the signals in every thread that is started later, so that one place waits for them.
+sigset_t block_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return set;
+}
+
+// Until the first SIGTERM or SIGINT. A second one ends the process at once.
+void wait_for_stop(const sigset_t& set) {
+  while (true) {
+    int signal = 0;
+    if (sigwait(&set, &signal) != 0) continue;
+    if (signal == SIGHUP) {
+      LOG_INFO("thalweg", "SIGHUP: nothing to reload");
+      continue;
+    }
+    LOG_INFO("thalweg", "{}: stopping; a second one stops at once", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+    for (const int again : {SIGTERM, SIGINT}) std::signal(again, [](int) { ::_exit(1); });
+    sigset_t rest;
+    sigemptyset(&rest);
+    sigaddset(&rest, SIGTERM);
+    sigaddset(&rest, SIGINT);
+    pthread_sigmask(SIG_UNBLOCK, &rest, nullptr);
+    return;
+  }
+}
+
+bool parse_level(const std::string& name, base::LogLevel& level) {
+  static constexpr std::array<std::pair<std::string_view, base::LogLevel>, 6> kLevels = {
+      {{"trace", base::LogLevel::trace},
+       {"debug", base::LogLevel::debug},
+       {"info", base::LogLevel::info},
+       {"warn", base::LogLevel::warn},
+       {"error", base::LogLevel::error},
+       {"off", base::LogLevel::off}}};
+  for (const auto& [word, value] : kLevels) {
+    if (word != name) continue;
+    level = value;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int serve(const ServeArguments& arguments) {
+  base::LogLevel level = base::LogLevel::info;
+  if (!parse_level(arguments.log_level, level))
+    return refuse("--log-level " + arguments.log_level + ": unknown; allowed: trace, debug, info, warn, error, off");
+  base::configure_log(arguments.json_log ? base::LogFormat::json : base::LogFormat::text, level);
+
+  auto config = config::load_broker_config({.file = arguments.config_file, .overrides = arguments.overrides});
+  if (!config) return refuse(config.error());
+  for (const std::string& line : config::warnings(*config)) LOG_WARN("config", "{}", line);
+  auto settings = broker::Settings::read(*config);
+  if (!settings) return refuse(settings.error());
+
+  raise_descriptor_limit();
+  const sigset_t signals = block_signals();
+  const base::SystemClock clock;
+  const std::unique_ptr<runtime::FileSystem> files = runtime::make_system_file_system();
+  broker::Broker broker({.clock = clock, .files = *files}, std::move(*settings), std::move(*config));
+  if (const auto started = broker.start(); !started) return refuse(started.error());
+  server::Server server(broker);
+  console::Console console(broker, [&server] { return server.connection_count(); });
+  if (const auto bound = server.bind(); !bound) {
+    broker.stop();
+    return refuse(bound.error());
+  }
+  if (const auto bound = console.bind(); !bound) {
+    broker.stop();
+    return refuse(bound.error());
+  }
+  LOG_INFO("thalweg", "node {} of cluster {}, {} event loops, data in {}", broker.settings().node_id, broker.cluster_id(),
+           broker.core_count(), fmt::join(broker.settings().log_dirs, ", "));
+  console.serve();
+  broker.set_ready(true);
+  server.serve();
+
+  wait_for_stop(signals);
+  broker.set_ready(false);
+  server.stop();
+  console.stop();
+  broker.stop();
+  LOG_INFO("thalweg", "stopped");
+  return 0;
+}
+
+}  // namespace thalweg::cli

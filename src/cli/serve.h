@@ -1,0 +1,20 @@
+// `thalweg serve`: runs the broker until a signal.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace thalweg::cli {
+
+struct ServeArguments {
+  std::optional<std::string> config_file;
+  std::vector<std::string> overrides;  // key=value, each over the file
+  bool json_log = false;
+  std::string log_level = "info";
+};
+
+// Returns the exit code: 0 after a graceful stop, 1 where it cannot start (one line on stderr says why).
+int serve(const ServeArguments& arguments);
+
+}  // namespace thalweg::cli

@@ -1,0 +1,118 @@
+// Broker keys: replication, fleets, controllers and the metadata log.
+
+#include "config/table_build.h"
+
+namespace thalweg::config {
+
+using namespace build;
+
+std::span<const ConfigKey> replication_keys() {
+  static constexpr ConfigKey kKeys[] = {
+      key("broker.heartbeat.interval.ms", Type::int_, "2000", kMedium, kReadOnly, kUsed, {},
+          "Time (ms) between two renewals of this broker's lease in a fleet."),
+      key("broker.session.timeout.ms", Type::int_, "9000", kMedium, kReadOnly, kUsed, {},
+          "Time (ms) without a renewal after which a broker of a fleet counts as gone."),
+      key("initial.broker.registration.timeout.ms", Type::int_, "60000", kMedium, kReadOnly, kAccepted, {},
+          "Time (ms) in which a starting broker must have registered with a controller."),
+      key("auto.leader.rebalance.enable", Type::boolean, "true", kHigh, kReadOnly, kAccepted, {},
+          "Whether leadership returns to the preferred replicas by itself."),
+      key("leader.imbalance.check.interval.seconds", Type::long_, "300", kHigh, kReadOnly, kAccepted, at_least(1),
+          "Seconds between two looks at how leadership is spread."),
+      key("unclean.leader.election.enable", Type::boolean, "false", kHigh, kClusterWide, kAccepted, {},
+          "Whether a replica that is not in sync may lead, at the price of records."),
+      hidden(key("unclean.leader.election.interval.ms", Type::long_, "300000", kMedium, kReadOnly, kAccepted,
+                 at_least(1), "Time (ms) between two looks for partitions that need an unclean election.")),
+      key("num.replica.fetchers", Type::int_, "1", kHigh, kClusterWide, kAccepted, at_least(1),
+          "Threads that copy from each other broker."),
+      key("num.replica.alter.log.dirs.threads", Type::int_, kNull, kHigh, kReadOnly, kAccepted, {},
+          "Threads that move partitions between log directories. Null: one for each directory."),
+      key("replica.lag.time.max.ms", Type::long_, "30000", kHigh, kReadOnly, kAccepted, {},
+          "Time (ms) after which a replica that has not caught up is out of sync."),
+      key("replica.socket.timeout.ms", Type::int_, "30000", kHigh, kReadOnly, kAccepted, {},
+          "Network timeout (ms) of replication, at least `replica.fetch.wait.max.ms`."),
+      key("replica.socket.receive.buffer.bytes", Type::int_, "65536", kHigh, kReadOnly, kAccepted, {},
+          "Kernel receive buffer in bytes of replication sockets."),
+      key("replica.fetch.max.bytes", Type::int_, "1048576", kMedium, kReadOnly, kAccepted, at_least(0),
+          "Bytes of one partition asked for in a replication fetch."),
+      key("replica.fetch.wait.max.ms", Type::int_, "500", kHigh, kReadOnly, kAccepted, {},
+          "Longest wait (ms) of a replication fetch."),
+      key("replica.fetch.backoff.ms", Type::int_, "1000", kMedium, kReadOnly, kAccepted, at_least(0),
+          "Pause (ms) after a failed replication fetch."),
+      key("replica.fetch.min.bytes", Type::int_, "1", kHigh, kReadOnly, kAccepted, {},
+          "Bytes for which a replication fetch waits."),
+      key("replica.fetch.response.max.bytes", Type::int_, "10485760", kMedium, kReadOnly, kAccepted, at_least(0),
+          "Bytes asked for in a whole replication fetch."),
+      key("replica.high.watermark.checkpoint.interval.ms", Type::long_, "5000", kHigh, kReadOnly, kUsed, {},
+          "Time (ms) between two writes of the high watermarks."),
+      because("only the built-in selectors exist; Java classes cannot be loaded",
+              key("replica.selector.class", Type::string, kNull, kMedium, kReadOnly, kAccepted,
+                  one_of("org.apache.kafka.common.replica.RackAwareReplicaSelector,org.apache.kafka.common.replica."
+                         "LeaderSelector"),
+                  "Java class that picks the replica to fetch from. Kafka's own two are known by their names.")),
+      key("follower.fetch.last.tiered.offset.enable", Type::boolean, "false", kMedium, kClusterWide, kAccepted, {},
+          "Whether a new replica starts from the last offset in tiered storage."),
+  };
+  return kKeys;
+}
+
+std::span<const ConfigKey> kraft_keys() {
+  static constexpr ConfigKey kKeys[] = {
+      key("process.roles", Type::list, kNull, kHigh, kReadOnly, kAccepted, non_empty_list_of("broker,controller"),
+          "Kafka's roles of this process. A broker needs no controller here, `broker` must be among them."),
+      key("controller.listener.names", Type::list, kNull, kHigh, kReadOnly, kUsed, non_empty_list(),
+          "Listeners meant for controllers. They are not opened."),
+      key("controller.quorum.voters", Type::list, "", kHigh, kReadOnly, kAccepted, of(Rule::voters),
+          "Controllers of a fixed quorum, as `id@host:port`. There is no quorum here."),
+      key("controller.quorum.bootstrap.servers", Type::list, "", kHigh, kReadOnly, kAccepted, of(Rule::host_ports),
+          "Addresses of controllers to start from. There are none here."),
+      key("controller.quorum.auto.join.enable", Type::boolean, "false", kLow, kReadOnly, kAccepted, {},
+          "Whether a controller joins its quorum by itself."),
+      key("controller.quorum.election.timeout.ms", Type::int_, "1000", kHigh, kReadOnly, kAccepted, at_least(0),
+          "Time (ms) after which a controller election is tried again."),
+      key("controller.quorum.election.backoff.max.ms", Type::int_, "1000", kHigh, kReadOnly, kAccepted, at_least(0),
+          "Longest pause (ms) before another controller election."),
+      key("controller.quorum.fetch.timeout.ms", Type::int_, "2000", kHigh, kReadOnly, kAccepted, at_least(0),
+          "Time (ms) without a successful fetch after which a controller calls an election."),
+      key("controller.quorum.fetch.max.bytes", Type::int_, "1048576", kLow, kReadOnly, kAccepted, at_least(1),
+          "Bytes of one fetch of the metadata log."),
+      key("controller.quorum.fetch.snapshot.max.bytes", Type::int_, "1048576", kLow, kReadOnly, kAccepted, at_least(1),
+          "Bytes of one fetch of a metadata snapshot."),
+      key("controller.quorum.request.timeout.ms", Type::int_, "2000", kMedium, kReadOnly, kAccepted, at_least(0),
+          "Time (ms) to wait for a controller's answer."),
+      key("controller.quorum.retry.backoff.ms", Type::int_, "20", kLow, kReadOnly, kAccepted, at_least(0),
+          "First pause (ms) before a failed request to a controller is repeated."),
+      key("controller.quorum.append.linger.ms", Type::int_, "25", kMedium, kReadOnly, kAccepted, at_least(0),
+          "Time (ms) for which metadata writes are gathered."),
+      key("controller.socket.timeout.ms", Type::int_, "30000", kMedium, kReadOnly, kAccepted, {},
+          "Network timeout (ms) between controllers and brokers."),
+      hidden(key("controller.performance.sample.period.ms", Type::long_, "60000", kMedium, kReadOnly, kAccepted,
+                 at_least(100), "Time (ms) between two reports on a controller's events.")),
+      hidden(key("controller.performance.always.log.threshold.ms", Type::long_, "2000", kMedium, kReadOnly, kAccepted,
+                 at_least(0), "Time (ms) above which a controller's event is always reported.")),
+      key("metadata.log.dir", Type::string, kNull, kHigh, kReadOnly, kAccepted, {},
+          "Directory of the metadata log. The metadata store lies in the first log directory here."),
+      key("metadata.log.segment.bytes", Type::int_, "1073741824", kHigh, kReadOnly, kAccepted, at_least(8388608),
+          "Segment size in bytes of the metadata log."),
+      key("metadata.log.segment.ms", Type::long_, "604800000", kHigh, kReadOnly, kAccepted, {},
+          "Age (ms) at which a segment of the metadata log is closed."),
+      key("metadata.log.max.record.bytes.between.snapshots", Type::long_, "20971520", kHigh, kReadOnly, kAccepted,
+          at_least(1), "Bytes of metadata log after which a snapshot is made."),
+      key("metadata.log.max.snapshot.interval.ms", Type::long_, "3600000", kHigh, kReadOnly, kAccepted, at_least(0),
+          "Time (ms) after which a metadata snapshot is made."),
+      key("metadata.max.idle.interval.ms", Type::int_, "500", kLow, kReadOnly, kAccepted, at_least(0),
+          "Time (ms) after which an idle controller writes a no-op record. 0: never."),
+      key("metadata.max.retention.bytes", Type::long_, "104857600", kHigh, kReadOnly, kAccepted, {},
+          "Bytes of metadata log and snapshots that are kept. Negative: no limit."),
+      key("metadata.max.retention.ms", Type::long_, "604800000", kHigh, kReadOnly, kAccepted, {},
+          "Time (ms) for which metadata log and snapshots are kept. Negative: no limit."),
+      hidden(key("internal.metadata.log.segment.bytes", Type::int_, kNull, kLow, kReadOnly, kAccepted, {},
+                 "Segment size in bytes of the metadata log, without its lower limit, for tests.")),
+      hidden(key("internal.metadata.max.batch.size.in.bytes", Type::int_, "8388608", kLow, kReadOnly, kAccepted, {},
+                 "Largest batch in bytes of the metadata log.")),
+      hidden(key("internal.metadata.delete.delay.millis", Type::long_, "60000", kLow, kReadOnly, kAccepted, {},
+                 "Time (ms) before the files of a deleted metadata segment are removed.")),
+  };
+  return kKeys;
+}
+
+}  // namespace thalweg::config

@@ -1,0 +1,178 @@
+#include "console/metrics_page.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+#include "protocol/api_key.h"
+
+namespace thalweg::console {
+
+namespace {
+
+using broker::Broker;
+using broker::CoreMetrics;
+using broker::Counter;
+using broker::Histogram;
+
+class Page {
+ public:
+  void head(const char* name, const char* type, const char* help) {
+    fmt::format_to(std::back_inserter(text_), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
+  }
+  void sample(std::string_view name, std::string_view labels, double value) {
+    if (labels.empty()) {
+      fmt::format_to(std::back_inserter(text_), "{} {}\n", name, value);
+    } else {
+      fmt::format_to(std::back_inserter(text_), "{}{{{}}} {}\n", name, labels, value);
+    }
+  }
+  void single(const char* name, const char* type, const char* help, double value) {
+    head(name, type, help);
+    sample(name, {}, value);
+  }
+  std::string take() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+// The sum of a histogram over all cores.
+struct Summed {
+  std::array<std::int64_t, Histogram::kBuckets> buckets{};
+  std::int64_t sum_ns = 0;
+
+  void add(const Histogram& h) {
+    for (std::size_t i = 0; i < buckets.size(); ++i) buckets[i] += h.bucket(i);
+    sum_ns += h.sum_ns();
+  }
+  [[nodiscard]] std::int64_t count() const {
+    std::int64_t n = 0;
+    for (const std::int64_t b : buckets) n += b;
+    return n;
+  }
+  void print(Page& page, const std::string& name, const std::string& labels) const {
+    const std::string sep = labels.empty() ? "" : labels + ",";
+    std::int64_t seen = 0;
+    for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
+      seen += buckets[i];
+      page.sample(name + "_bucket", fmt::format("{}le=\"{}\"", sep, Histogram::upper_bound_s(i)), static_cast<double>(seen));
+    }
+    page.sample(name + "_bucket", sep + "le=\"+Inf\"", static_cast<double>(count()));
+    page.sample(name + "_sum", labels, static_cast<double>(sum_ns) * 1e-9);
+    page.sample(name + "_count", labels, static_cast<double>(count()));
+  }
+};
+
+double sum(Broker& broker, const std::function<double(const CoreMetrics&)>& of) {
+  double total = 0;
+  for (int i = 0; i < broker.core_count(); ++i) total += of(broker.shard(i).metrics());
+  return total;
+}
+double sum(Broker& broker, Counter CoreMetrics::* counter) {
+  return sum(broker, [counter](const CoreMetrics& m) { return static_cast<double>((m.*counter).value()); });
+}
+Summed sum(Broker& broker, Histogram CoreMetrics::* histogram) {
+  Summed total;
+  for (int i = 0; i < broker.core_count(); ++i) total.add(broker.shard(i).metrics().*histogram);
+  return total;
+}
+
+void print_apis(Page& page, Broker& broker) {
+  page.head("thalweg_requests_total", "counter", "Requests answered, by API.");
+  for (const protocol::ApiInfo& api : protocol::kApis) {
+    const auto slot = static_cast<std::size_t>(api.key);
+    const double n = sum(broker, [slot](const CoreMetrics& m) { return static_cast<double>(m.apis[slot].requests.value()); });
+    if (n > 0) page.sample("thalweg_requests_total", fmt::format("api=\"{}\"", api.name), n);
+  }
+  page.head("thalweg_request_errors_total", "counter", "Requests that ended their connection, by API.");
+  for (const protocol::ApiInfo& api : protocol::kApis) {
+    const auto slot = static_cast<std::size_t>(api.key);
+    const double n = sum(broker, [slot](const CoreMetrics& m) { return static_cast<double>(m.apis[slot].errors.value()); });
+    if (n > 0) page.sample("thalweg_request_errors_total", fmt::format("api=\"{}\"", api.name), n);
+  }
+  page.head("thalweg_request_seconds", "histogram", "Time from a request's arrival to its answer, by API.");
+  for (const protocol::ApiInfo& api : protocol::kApis) {
+    Summed latency;
+    for (int i = 0; i < broker.core_count(); ++i)
+      latency.add(broker.shard(i).metrics().apis[static_cast<std::size_t>(api.key)].latency);
+    if (latency.count() > 0) latency.print(page, "thalweg_request_seconds", fmt::format("api=\"{}\"", api.name));
+  }
+}
+
+double resident_bytes() {
+  std::ifstream in("/proc/self/statm");
+  double size = 0;
+  double resident = 0;
+  in >> size >> resident;
+  return resident * 4096;
+}
+
+}  // namespace
+
+std::string metrics_page(Broker& broker, std::int64_t connections) {
+  Page page;
+  print_apis(page, broker);
+  page.single("thalweg_connections", "gauge", "Connections open now.", static_cast<double>(connections));
+  page.single("thalweg_connections_accepted_total", "counter", "Connections accepted.",
+              sum(broker, &CoreMetrics::connections_accepted));
+  page.single("thalweg_connections_refused_total", "counter", "Connections refused by max.connections.per.ip.",
+              sum(broker, &CoreMetrics::connections_refused));
+  page.single("thalweg_received_bytes_total", "counter", "Bytes received from clients.", sum(broker, &CoreMetrics::bytes_received));
+  page.single("thalweg_sent_bytes_total", "counter", "Bytes sent to clients.", sum(broker, &CoreMetrics::bytes_sent));
+  page.single("thalweg_record_bytes_in_total", "counter", "Bytes of record batches appended.",
+              sum(broker, &CoreMetrics::records_bytes_in));
+  page.single("thalweg_record_bytes_out_total", "counter", "Bytes of record batches handed to fetches.",
+              sum(broker, &CoreMetrics::records_bytes_out));
+  page.single("thalweg_batches_appended_total", "counter", "Record batches appended.", sum(broker, &CoreMetrics::batches_appended));
+  page.single("thalweg_fetches_parked_total", "counter", "Fetches that waited for more to read.",
+              sum(broker, &CoreMetrics::fetches_parked));
+  page.single("thalweg_fetches_expired_total", "counter", "Waiting fetches whose time ran out.",
+              sum(broker, &CoreMetrics::fetches_expired));
+  page.single("thalweg_fetch_sessions", "gauge", "Fetch sessions kept.",
+              sum(broker, [](const CoreMetrics& m) { return static_cast<double>(m.fetch_sessions.load()); }));
+  page.single("thalweg_partitions", "gauge", "Partitions in use.",
+              sum(broker, [](const CoreMetrics& m) { return static_cast<double>(m.partitions.load()); }));
+  page.single("thalweg_bytes_in_flight", "gauge", "Bytes of requests being handled.",
+              sum(broker, [](const CoreMetrics& m) { return static_cast<double>(m.bytes_in_flight.load()); }));
+  page.single("thalweg_bytes_in_flight_waits_total", "counter", "Requests that waited for thalweg.max.bytes.in.flight.",
+              sum(broker, &CoreMetrics::bytes_in_flight_waits));
+
+  page.head("thalweg_sync_seconds", "histogram", "Time of a round of syncs that made records durable.");
+  sum(broker, &CoreMetrics::flush_time).print(page, "thalweg_sync_seconds", "");
+  page.single("thalweg_sync_failures_total", "counter", "Syncs that failed; each takes a log directory offline.",
+              sum(broker, &CoreMetrics::flush_failures));
+
+  broker::StoreMetrics& store = broker.store_metrics();
+  page.single("thalweg_store_change_sets_total", "counter", "Change sets committed to the metadata store.",
+              static_cast<double>(store.change_sets.value()));
+  page.single("thalweg_store_refused_total", "counter", "Change sets refused by a precondition.",
+              static_cast<double>(store.refused.value()));
+  page.single("thalweg_store_failures_total", "counter", "Transactions of the metadata store that failed.",
+              static_cast<double>(store.failures.value()));
+  const auto store_histogram = [&](const char* name, const char* help, const Histogram& histogram) {
+    page.head(name, "histogram", help);
+    Summed total;
+    total.add(histogram);
+    total.print(page, name, "");
+  };
+  store_histogram("thalweg_store_commit_seconds", "Time of a transaction of the metadata store.", store.commit_time);
+  store_histogram("thalweg_store_sync_seconds", "Time of making such a transaction durable.", store.sync_time);
+  store_histogram("thalweg_store_checkpoint_seconds", "Time of a checkpoint of the metadata store.", store.checkpoint_time);
+
+  page.head("thalweg_event_loop_delay_seconds", "gauge", "Longest time that a task waited for its turn since the last scrape, by core.");
+  for (int i = 0; i < broker.core_count(); ++i)
+    page.sample("thalweg_event_loop_delay_seconds", fmt::format("core=\"{}\"", i),
+                static_cast<double>(broker.core(i).take_longest_delay_ns()) * 1e-9);
+  page.head("thalweg_pool_queue_tasks", "gauge", "Tasks that wait for a thread of a pool.");
+  page.sample("thalweg_pool_queue_tasks", "pool=\"disk\"", static_cast<double>(broker.disk_queue()));
+  page.sample("thalweg_pool_queue_tasks", "pool=\"sync\"", static_cast<double>(broker.sync_queue()));
+  page.sample("thalweg_pool_queue_tasks", "pool=\"metadata\"", static_cast<double>(broker.store_queue()));
+  page.single("process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
+  return std::move(page).take();
+}
+
+}  // namespace thalweg::console

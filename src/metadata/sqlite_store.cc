@@ -1,0 +1,480 @@
+#include "metadata/sqlite_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "metadata/engine.h"
+#include "metadata/sql.h"
+#include "metadata/sqlite.h"
+#include "metadata/sqlite_migration.h"
+#include "metadata/writer.h"
+#include "records/codec.h"
+
+namespace thalweg::metadata {
+
+namespace {
+
+using sql::Statement;
+using sqlite::Connection;
+using sqlite::Cursor;
+
+constexpr std::size_t index_of(Statement statement) { return static_cast<std::size_t>(statement); }
+
+class SqliteEngine final : public Engine {
+ public:
+  SqliteEngine(std::unique_ptr<Connection> connection, const SqliteOptions& options)
+      : connection_(std::move(connection)), options_(options), next_checkpoint_(options.idle_checkpoint_pages) {
+    sqlite3_wal_hook(connection_->handle(), &SqliteEngine::wal_grew, this);
+  }
+  // The hook must not run into an engine that is gone.
+  ~SqliteEngine() override { close(); }
+
+  EngineResult<Loaded> load() override;
+  EngineResult<Revision> begin() override;
+  EngineResult<std::optional<std::vector<AppliedChange>>> changes_since(Revision seen) override;
+  EngineResult<Revision> group_version(const std::string& group_id) override;
+  EngineResult<void> write(const WriteSet& change) override;
+  EngineResult<void> trim_changes(std::int64_t keep) override;
+  EngineResult<void> commit(Revision newest) override;
+  void rollback() override;
+  EngineResult<GroupPage> load_groups(const GroupRange& range) override;
+  EngineResult<std::optional<std::int64_t>> maintain(bool idle) override;
+  void close() override { connection_.reset(); }
+
+ private:
+  template <class... Values>
+  EngineResult<void> run(Statement statement, const Values&... values) {
+    return connection_->run(index_of(statement), values...);
+  }
+  template <class... Values>
+  Cursor query(Statement statement, const Values&... values) {
+    return connection_->begin(index_of(statement), values...);
+  }
+  EngineResult<std::int64_t> number(Statement statement);
+  [[nodiscard]] std::unexpected<EngineFault> damaged(std::string_view what) const {
+    return std::unexpected(
+        EngineFault{.kind = EngineFault::Kind::broken, .message = fmt::format("{}: {}", connection_->path(), what)});
+  }
+  static int wal_grew(void* engine, sqlite3* /*handle*/, const char* /*database*/, int pages) {
+    static_cast<SqliteEngine*>(engine)->wal_pages_ = pages;
+    return SQLITE_OK;
+  }
+
+  EngineResult<void> load_nodes(Snapshot& snapshot);
+  EngineResult<void> load_topics(Snapshot& snapshot);
+  EngineResult<void> load_configs(Snapshot& snapshot);
+  EngineResult<void> load_leases(Snapshot& snapshot);
+
+  EngineResult<void> write_node(protocol::BrokerId id, const WriteSet& change);
+  EngineResult<void> write_partitions(const base::Uuid& topic_id, const WriteSet& change);
+  EngineResult<void> write_record(const records::ClusterCreated& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::NodeRegistered& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::NodeStarted& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::TopicCreated& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::PartitionsAdded& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::TopicDeleted& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::PartitionChanged& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::ConfigSet& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::ConfigRemoved& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::ProducerIdBlockAllocated& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::LeaseChanged& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::OffsetCommitted& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::OffsetDeleted& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::GroupChanged& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::GroupDeleted& r, const WriteSet& change);
+
+  std::unique_ptr<Connection> connection_;
+  const SqliteOptions options_;
+  std::int64_t wal_pages_ = 0;
+  std::int64_t next_checkpoint_;  // pages that the next checkpoint waits for at least
+  std::vector<std::uint8_t> scratch_;
+};
+
+// ---- reading ----
+
+EngineResult<std::int64_t> SqliteEngine::number(Statement statement) {
+  Cursor row = query(statement);
+  ASSIGN_OR_RETURN(const bool there, row.next());
+  if (!there) return damaged("the row of the store is missing");
+  return row.number(0);
+}
+
+EngineResult<Engine::Loaded> SqliteEngine::load() {
+  Loaded loaded;
+  {
+    Cursor row = query(Statement::select_store);
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) return damaged("the row of the store is missing");
+    loaded.newest = Revision(row.number(0));
+    loaded.snapshot.restore_facts(std::string(row.text(1)), row.number(2));
+  }
+  TRY(load_nodes(loaded.snapshot));
+  TRY(load_topics(loaded.snapshot));
+  TRY(load_configs(loaded.snapshot));
+  TRY(load_leases(loaded.snapshot));
+  loaded.snapshot.advance_to(loaded.newest);
+  return loaded;
+}
+
+EngineResult<void> SqliteEngine::load_nodes(Snapshot& snapshot) {
+  Cursor row = query(Statement::select_nodes);
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) return {};
+    std::span<const std::uint8_t> bytes = row.bytes(0);
+    auto registration = records::decode(bytes);
+    if (!registration.has_value()) return damaged(fmt::format("a node: {}", registration.error().what));
+    auto* const node = std::get_if<records::NodeRegistered>(&*registration);
+    if (node == nullptr) return damaged("a node is another record");
+    snapshot.restore_node({.registration = std::move(*node),
+                           .registered = Revision(row.number(1)),
+                           .started_ms = row.number(2),
+                           .unclean_starts = static_cast<std::int32_t>(row.number(3))});
+  }
+}
+
+// Topics and partitions come in the order of topic ids, so one pass over both puts them together.
+EngineResult<void> SqliteEngine::load_topics(Snapshot& snapshot) {
+  Cursor row = query(Statement::select_topics);
+  Cursor partition = query(Statement::select_partitions);
+  ASSIGN_OR_RETURN(bool more, partition.next());
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) break;
+    ASSIGN_OR_RETURN(const base::Uuid id, row.uuid(0));
+    Topic topic{.name = row.text(1),
+                .id = id,
+                .created_ms = row.number(2),
+                .replication_factor = static_cast<std::int16_t>(row.number(3)),
+                .version = Revision(row.number(4)),
+                .partitions = {}};
+    std::vector<Partition> partitions;
+    while (more) {
+      ASSIGN_OR_RETURN(const base::Uuid of, partition.uuid(0));
+      if (of != id) break;
+      ASSIGN_OR_RETURN(const base::Uuid directory, partition.uuid(3));
+      partitions.push_back({.leader = protocol::BrokerId(static_cast<std::int32_t>(partition.number(1))),
+                            .epoch_base = static_cast<std::int32_t>(partition.number(2)),
+                            .directory = directory});
+      ASSIGN_OR_RETURN(more, partition.next());
+    }
+    topic.partitions.append(partitions);
+    snapshot.restore_topic(std::move(topic));
+  }
+  if (more) return damaged("a partition belongs to no topic");
+  return {};
+}
+
+EngineResult<void> SqliteEngine::load_configs(Snapshot& snapshot) {
+  Cursor row = query(Statement::select_configs);
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) return {};
+    snapshot.restore_config(
+        {.type = static_cast<records::ResourceType>(row.number(0)), .name = std::string(row.text(1))},
+        std::string(row.text(2)), {.value = std::string(row.text(3)), .version = Revision(row.number(4))});
+  }
+}
+
+EngineResult<void> SqliteEngine::load_leases(Snapshot& snapshot) {
+  Cursor row = query(Statement::select_leases);
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) return {};
+    snapshot.restore_lease(std::string(row.text(0)),
+                           {.owner = protocol::BrokerId(static_cast<std::int32_t>(row.number(1))),
+                            .epoch = static_cast<std::int32_t>(row.number(2)),
+                            .expires_ms = row.number(3)});
+  }
+}
+
+EngineResult<std::optional<std::vector<AppliedChange>>> SqliteEngine::changes_since(Revision seen) {
+  ASSIGN_OR_RETURN(const std::int64_t trimmed, number(Statement::select_trimmed));
+  if (seen.value() < trimmed) return std::nullopt;
+  std::vector<AppliedChange> changes;
+  Cursor row = query(Statement::select_changes, seen);
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) return changes;
+    auto records = records::decode_all(row.bytes(1));
+    if (!records.has_value())
+      return damaged(fmt::format("the change of revision {}: {} at byte {}", row.number(0), records.error().what,
+                                 records.error().position));
+    changes.push_back({.revision = Revision(row.number(0)), .records = std::move(*records)});
+  }
+}
+
+EngineResult<Revision> SqliteEngine::group_version(const std::string& group_id) {
+  Cursor row = query(Statement::select_group_version, group_id);
+  ASSIGN_OR_RETURN(const bool there, row.next());
+  return there ? Revision(row.number(0)) : kNothing;
+}
+
+EngineResult<GroupPage> SqliteEngine::load_groups(const GroupRange& range) {
+  GroupPage page;
+  Cursor group = query(Statement::select_groups, range.first);
+  Cursor offset = query(Statement::select_offsets, range.first);
+  ASSIGN_OR_RETURN(bool groups_left, group.next());
+  ASSIGN_OR_RETURN(bool offsets_left, offset.next());
+  while (groups_left || offsets_left) {
+    const bool offsets_only = !groups_left || (offsets_left && offset.text(0) < group.text(0));
+    const std::string id(offsets_only ? offset.text(0) : group.text(0));
+    if (!range.end.empty() && id >= range.end) break;
+    if (page.groups.size() + page.offsets.size() >= range.rows) {
+      page.next = id;
+      break;
+    }
+    if (!offsets_only) {
+      page.groups.push_back({.state = {.group_id = id,
+                                       .kind = static_cast<records::GroupKind>(group.number(1)),
+                                       .state_version = static_cast<std::int16_t>(group.number(2)),
+                                       .state = base::Bytes::copy_of(group.bytes(3))},
+                             .version = Revision(group.number(4))});
+      ASSIGN_OR_RETURN(groups_left, group.next());
+    }
+    while (offsets_left && offset.text(0) == id) {
+      ASSIGN_OR_RETURN(const base::Uuid topic_id, offset.uuid(1));
+      page.offsets.push_back({.group_id = id,
+                              .topic_id = topic_id,
+                              .topic = std::string(offset.text(2)),
+                              .partition = static_cast<std::int32_t>(offset.number(3)),
+                              .offset = offset.number(4),
+                              .leader_epoch = static_cast<std::int32_t>(offset.number(5)),
+                              .metadata = std::string(offset.text(6)),
+                              .commit_ms = offset.number(7),
+                              .expire_ms = offset.number(8)});
+      ASSIGN_OR_RETURN(offsets_left, offset.next());
+    }
+  }
+  return page;
+}
+
+// ---- writing ----
+
+EngineResult<Revision> SqliteEngine::begin() {
+  // IMMEDIATE: a transaction that read first and then finds another writer ahead could only start again.
+  TRY(connection_->execute("BEGIN IMMEDIATE"));
+  auto revision = number(Statement::select_revision);
+  if (!revision.has_value()) {
+    rollback();
+    return std::unexpected(std::move(revision).error());
+  }
+  return Revision(*revision);
+}
+
+EngineResult<void> SqliteEngine::commit(Revision newest) {
+  auto done = run(Statement::update_revision, newest);
+  if (done.has_value()) done = connection_->execute("COMMIT");
+  if (!done.has_value()) rollback();
+  return done;
+}
+
+void SqliteEngine::rollback() {
+  // Some faults have rolled back already.
+  if (sqlite3_get_autocommit(connection_->handle()) == 0)
+    sqlite3_exec(connection_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+EngineResult<void> SqliteEngine::trim_changes(std::int64_t keep) {
+  std::int64_t last = 0;
+  {
+    Cursor row = query(Statement::select_trim_point, keep);
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) return {};
+    last = row.number(0);
+  }
+  TRY(run(Statement::delete_changes, last));
+  return run(Statement::update_trimmed, last);
+}
+
+EngineResult<void> SqliteEngine::write(const WriteSet& change) {
+  scratch_.clear();
+  for (const records::Record& record : change.records) {
+    TRY(std::visit([&](const auto& r) { return write_record(r, change); }, record));
+    if (!records::of_coordinator(record)) records::encode(record, scratch_);
+  }
+  if (scratch_.empty()) return {};
+  return run(Statement::insert_change, change.revision, std::span<const std::uint8_t>(scratch_));
+}
+
+// Rows are written as they are after the whole change set: a later record of it has its say in an earlier one's rows.
+
+EngineResult<void> SqliteEngine::write_record(const records::ClusterCreated& r, const WriteSet& /*change*/) {
+  return run(Statement::update_cluster_id, r.cluster_id);
+}
+
+EngineResult<void> SqliteEngine::write_node(protocol::BrokerId id, const WriteSet& change) {
+  const Node& node = *change.after.node(id);
+  std::vector<std::uint8_t> registration;
+  records::encode(node.registration, registration);
+  return run(Statement::upsert_node, id, std::span<const std::uint8_t>(registration), node.registered, node.started_ms,
+             node.unclean_starts);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::NodeRegistered& r, const WriteSet& change) {
+  return write_node(r.node_id, change);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::NodeStarted& r, const WriteSet& change) {
+  return write_node(r.node_id, change);
+}
+
+// Writes the partitions that the topic did not have before.
+EngineResult<void> SqliteEngine::write_partitions(const base::Uuid& topic_id, const WriteSet& change) {
+  const Topic* const before = change.before.topic(topic_id);
+  const Partitions& partitions = change.after.topic(topic_id)->partitions;
+  for (std::int32_t i = before == nullptr ? 0 : before->partitions.size(); i < partitions.size(); ++i)
+    TRY(run(Statement::upsert_partition, topic_id, i, partitions[i].leader, partitions[i].epoch_base,
+            partitions[i].directory));
+  return {};
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::TopicCreated& r, const WriteSet& change) {
+  const Topic* const topic = change.after.topic(r.topic_id);
+  if (topic == nullptr) return {};  // deleted by the same change set
+  TRY(run(Statement::insert_topic, topic->id, topic->name.view(), topic->created_ms, topic->replication_factor,
+          topic->version));
+  return write_partitions(r.topic_id, change);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::PartitionsAdded& r, const WriteSet& change) {
+  if (change.after.topic(r.topic_id) == nullptr) return {};
+  TRY(run(Statement::update_topic_version, change.revision, r.topic_id));
+  return write_partitions(r.topic_id, change);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::TopicDeleted& r, const WriteSet& /*change*/) {
+  TRY(run(Statement::delete_topic_configs, std::int64_t{std::to_underlying(records::ResourceType::topic)}, r.topic_id));
+  TRY(run(Statement::delete_partitions, r.topic_id));
+  TRY(run(Statement::delete_topic_offsets, r.topic_id));
+  return run(Statement::delete_topic, r.topic_id);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::PartitionChanged& r, const WriteSet& change) {
+  const Topic* const topic = change.after.topic(r.topic_id);
+  if (topic == nullptr) return {};
+  const Partition& partition = topic->partitions[r.partition];
+  TRY(run(Statement::update_topic_version, change.revision, r.topic_id));
+  return run(Statement::upsert_partition, r.topic_id, r.partition, partition.leader, partition.epoch_base,
+             partition.directory);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::ConfigSet& r, const WriteSet& change) {
+  return run(Statement::upsert_config, std::int64_t{std::to_underlying(r.resource.type)}, r.resource.name, r.key,
+             r.value, change.revision);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::ConfigRemoved& r, const WriteSet& /*change*/) {
+  return run(Statement::delete_config, std::int64_t{std::to_underlying(r.resource.type)}, r.resource.name, r.key);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::ProducerIdBlockAllocated& r, const WriteSet& /*change*/) {
+  return run(Statement::update_next_producer_id, r.next_producer_id);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::LeaseChanged& r, const WriteSet& /*change*/) {
+  return run(Statement::upsert_lease, r.name, r.owner, r.epoch, r.expires_ms);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::OffsetCommitted& r, const WriteSet& change) {
+  if (change.after.topic(r.topic_id) == nullptr) return {};
+  return run(Statement::upsert_offset, r.group_id, r.topic_id, r.partition, r.topic, r.offset, r.leader_epoch,
+             r.metadata, r.commit_ms, r.expire_ms);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::OffsetDeleted& r, const WriteSet& /*change*/) {
+  return run(Statement::delete_offset, r.group_id, r.topic_id, r.partition);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::GroupChanged& r, const WriteSet& change) {
+  return run(Statement::upsert_group, r.group_id, std::int64_t{std::to_underlying(r.kind)}, r.state_version,
+             r.state.span(), change.revision);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::GroupDeleted& r, const WriteSet& /*change*/) {
+  TRY(run(Statement::delete_group_offsets, r.group_id));
+  return run(Statement::delete_group, r.group_id);
+}
+
+// ---- checkpoints ----
+
+EngineResult<std::optional<std::int64_t>> SqliteEngine::maintain(bool idle) {
+  const std::int64_t enough = idle ? options_.idle_checkpoint_pages : options_.busy_checkpoint_pages;
+  if (wal_pages_ < std::max(enough, next_checkpoint_)) return std::nullopt;
+  int in_wal = 0;
+  int moved = 0;
+  // PASSIVE moves what no reader still needs and waits for nobody. Once all is moved, the next write begins the WAL
+  // anew.
+  if (sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_wal, &moved) !=
+      SQLITE_OK) {
+    next_checkpoint_ = wal_pages_ + options_.idle_checkpoint_pages;
+    return std::unexpected(sqlite::fault_of(connection_->handle(), connection_->path() + ": checkpoint"));
+  }
+  const bool whole = moved == in_wal;
+  if (whole) wal_pages_ = 0;
+  // Where a reader from outside holds pages back, the next try waits for more to do.
+  next_checkpoint_ = options_.idle_checkpoint_pages + (whole ? 0 : in_wal);
+  return moved;
+}
+
+// ---- opening ----
+
+std::unexpected<EngineFault> refused(const std::string& message) {
+  return std::unexpected(EngineFault{.kind = EngineFault::Kind::failed, .message = message});
+}
+
+EngineResult<void> configure(Connection& connection) {
+  sqlite3_busy_timeout(connection.handle(), 5'000);
+  ASSIGN_OR_RETURN(const std::string mode, connection.single("PRAGMA journal_mode = WAL"));
+  if (mode != "wal")
+    return refused(fmt::format("{}: the file system has no shared memory for SQLite's WAL (journal mode {})",
+                               connection.path(), mode));
+  // journal_size_limit: after an unusually big transaction the WAL's file goes back to 16 MiB.
+  for (const char* const pragma : {"synchronous = FULL", "wal_autocheckpoint = 0", "journal_size_limit = 16777216",
+                                   "cache_size = -16384", "temp_store = MEMORY", "trusted_schema = OFF"})
+    TRY(connection.single(fmt::format("PRAGMA {}", pragma)));
+  return {};
+}
+
+// A file that came with a copied folder must not serve under another id: its partitions say who leads them.
+EngineResult<void> bind_node(Connection& connection, protocol::BrokerId node_id) {
+  bool bound = false;
+  {
+    Cursor row = connection.begin(index_of(Statement::select_bound_node));
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    bound = there && !row.is_null(0);
+    if (bound && row.number(0) != node_id.value())
+      return refused(fmt::format("{}: belongs to node.id {}, not {}: set node.id={}, or use other log.dirs",
+                                 connection.path(), row.number(0), node_id.value(), row.number(0)));
+  }
+  return bound ? EngineResult<void>() : connection.run(index_of(Statement::update_bound_node), node_id);
+}
+
+EngineResult<std::unique_ptr<Engine>> open_engine(const SqliteOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
+                   Connection::open({.path = options.path, .vfs = options.vfs}));
+  TRY(configure(*connection));
+  std::vector<std::string> migrations;
+  for (std::size_t number = 1; number <= sql::migration_count(); ++number)
+    migrations.push_back(sql::migration(number, sql::kSqlite));
+  // All in one transaction: a fault on the way closes the connection, and the file is as it was.
+  TRY(connection->execute("BEGIN IMMEDIATE"));
+  TRY(sqlite::migrate(*connection, migrations));
+  TRY(connection->prepare(sql::statement_texts()));
+  TRY(bind_node(*connection, options.node_id));
+  TRY(connection->execute("COMMIT"));
+  return std::make_unique<SqliteEngine>(std::move(connection), options);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Store>, StoreError> open_sqlite_store(const SqliteOptions& options,
+                                                                   const StoreEnvironment& environment) {
+  auto engine = open_engine(options);
+  if (!engine.has_value()) return std::unexpected(StoreError{std::move(engine).error().message});
+  return Writer::open(std::move(*engine), environment, options.cluster_id);
+}
+
+}  // namespace thalweg::metadata

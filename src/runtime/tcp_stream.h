@@ -1,0 +1,30 @@
+// TcpStream: a Stream over a TCP socket. Memory goes out with sendmsg, ranges of files with sendfile.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <string>
+
+#include "runtime/stream.h"
+
+namespace thalweg::runtime {
+
+class TcpStream final : public Stream {
+ public:
+  // Takes the connected socket, which lives on the core that will use the stream.
+  explicit TcpStream(asio::ip::tcp::socket socket);
+
+  Awaitable<bool> readable() override;
+  StreamResult<std::size_t> read_now(std::span<std::uint8_t> into) override;
+  StreamResult<std::uint64_t> write_now(const base::BufferChain& chain, std::uint64_t from) override;
+  Awaitable<bool> writable() override;
+  void close() override;
+  [[nodiscard]] const std::string& peer() const override { return peer_; }
+  [[nodiscard]] const std::string& peer_host() const override { return peer_host_; }
+
+ private:
+  asio::ip::tcp::socket socket_;
+  std::string peer_;
+  std::string peer_host_;
+};
+
+}  // namespace thalweg::runtime

@@ -1,0 +1,318 @@
+#include "server/connection.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/endian.h"
+#include "base/log.h"
+#include "protocol/wire.h"
+#include "server/handlers/handlers.h"
+
+namespace thalweg::server {
+
+namespace {
+
+using protocol::ApiKey;
+using runtime::Awaitable;
+
+constexpr std::size_t kSizeBytes = 4;
+// What a frame that is not whole yet may claim of memory at first; more comes as its bytes do.
+constexpr std::size_t kFirstClaim = 1 << 20;
+// Answers that may be outstanding on a connection before it is read further.
+constexpr std::size_t kMostPending = 128;
+constexpr std::string_view kArea = "connection";
+
+base::LogLimiter& closing_limiter() {
+  thread_local base::LogLimiter limiter(1000);
+  return limiter;
+}
+
+// The header of a request. The client id is a 16-bit string in every version; version 2 has tagged fields behind it.
+struct Header {
+  std::int16_t api_key = 0;
+  std::int16_t api_version = 0;
+  std::int32_t correlation_id = 0;
+  std::string_view client_id;
+  std::size_t size = 0;
+};
+
+const char* parse_header(const base::Bytes& frame, Header& header) {
+  protocol::Reader reader(frame);
+  header.api_key = reader.fixed<std::int16_t>();
+  header.api_version = reader.fixed<std::int16_t>();
+  header.correlation_id = reader.fixed<std::int32_t>();
+  if (!reader.ok()) return "a request too short for its header";
+  const protocol::ApiInfo* api = protocol::find_api(header.api_key);
+  if (api == nullptr) return "an unknown API key";
+  std::optional<protocol::String> client_id;
+  reader.nullable_string(client_id, false, true);
+  if (client_id) header.client_id = client_id->view();
+  if (header.api_version >= api->first_flexible) {
+    protocol::UnknownTaggedFields ignored;
+    for (std::uint32_t left = reader.tagged_field_count(); left > 0 && reader.ok(); --left) {
+      const std::uint32_t tag = reader.uvarint();
+      const std::uint32_t size = reader.uvarint();
+      reader.unknown_tagged_field(ignored, tag, size);
+    }
+  }
+  if (!reader.ok()) return "an unreadable request header";
+  header.size = reader.position();
+  return nullptr;
+}
+
+std::string_view api_name(std::int16_t key) {
+  const protocol::ApiInfo* api = protocol::find_api(key);
+  return api == nullptr ? std::string_view("unknown") : api->name;
+}
+
+}  // namespace
+
+Connection::Connection(broker::Shard& shard, InFlightBytes& in_flight, Limits limits, const broker::ListenerInfo& listener,
+                       std::unique_ptr<runtime::Stream> stream)
+    : shard_(shard),
+      in_flight_(in_flight),
+      limits_(limits),
+      stream_(std::move(stream)),
+      last_active_(shard.core().clock().steady()) {
+  info_.peer = stream_->peer();
+  info_.peer_host = stream_->peer_host();
+  info_.listener = &listener;
+}
+
+Awaitable<void> Connection::serve() {
+  while (!closed_) {
+    base::Bytes frame;
+    if (!co_await read_frame(frame)) break;
+    last_active_ = shard_.core().clock().steady();
+    if (!co_await handle(std::move(frame))) break;
+  }
+  // Answers that are under way still go out where the peer has only stopped sending.
+  if (!closed_) co_await wait_for_answers(0);
+  close();
+}
+
+void Connection::close() {
+  if (std::exchange(closed_, true)) return;
+  stream_->close();
+  wake_waiter();
+}
+
+void Connection::fail(const std::string& why) {
+  std::uint64_t suppressed = 0;
+  if (closing_limiter().allow(shard_.now_ms(), suppressed))
+    LOG_INFO(kArea, "closing {} ({}): {}{}", info_.peer, info_.listener->name, why,
+             suppressed == 0 ? std::string() : fmt::format(" ({} more like it not shown)", suppressed));
+}
+
+void Connection::take_block(std::size_t capacity) {
+  base::Buffer next = capacity <= InFlightBytes::kBlockBytes ? in_flight_.lend_block() : base::Buffer(capacity);
+  const std::size_t kept = end_ - begin_;
+  if (kept > 0) std::memcpy(next.data(), block_.data() + begin_, kept);
+  give_block_back();
+  block_ = std::move(next);
+  begin_ = 0;
+  end_ = kept;
+}
+
+void Connection::give_block_back() {
+  if (block_.capacity() > 0) in_flight_.return_block(std::move(block_));
+  block_ = base::Buffer();
+}
+
+Awaitable<bool> Connection::make_room(std::size_t size) {
+  const std::size_t have = end_ - begin_;
+  if (block_.capacity() - begin_ >= size) co_return true;
+  if (begin_ > 0 && block_.capacity() >= size && block_.unshared()) {
+    std::memmove(block_.data(), block_.data() + begin_, have);
+    begin_ = 0;
+    end_ = have;
+    co_return true;
+  }
+  // A claim is believed a mebibyte at first, then for as much again as has come.
+  const std::size_t capacity = std::min(size, std::max(kFirstClaim, have * 2));
+  if (capacity > InFlightBytes::kBlockBytes) {
+    const std::size_t more = capacity - std::min(capacity, charged_ahead_);
+    if (!in_flight_.try_acquire(more)) co_await in_flight_.acquire(more);
+    charged_ahead_ += more;
+  }
+  take_block(capacity);
+  co_return !closed_;
+}
+
+Awaitable<bool> Connection::read_frame(base::Bytes& frame) {
+  while (true) {
+    const std::size_t have = end_ - begin_;
+    std::size_t want = kSizeBytes;
+    if (have >= kSizeBytes) {
+      const auto size = base::load_be<std::int32_t>(block_.data() + begin_);
+      if (size < 0 || static_cast<std::size_t>(size) > limits_.frame_bytes) {
+        fail(fmt::format("a frame of {} bytes; socket.request.max.bytes is {}", size, limits_.frame_bytes));
+        co_return false;
+      }
+      want = kSizeBytes + static_cast<std::size_t>(size);
+      if (have >= want) {
+        frame = block_.share(begin_ + kSizeBytes, static_cast<std::size_t>(size));
+        begin_ += want;
+        if (begin_ == end_ && block_.unshared()) begin_ = end_ = 0;
+        co_return true;
+      }
+    }
+    if (have == 0) {
+      // Nothing half read: wait without holding a block.
+      give_block_back();
+      begin_ = end_ = 0;
+      if (!co_await stream_->readable() || closed_) co_return false;
+      take_block(InFlightBytes::kBlockBytes);
+    } else if (end_ == block_.capacity() || block_.capacity() - begin_ < want) {
+      if (!co_await make_room(want)) co_return false;
+    }
+    const auto n = stream_->read_now({block_.data() + end_, block_.capacity() - end_});
+    if (!n) co_return false;
+    end_ += *n;
+    shard_.metrics().bytes_received.add(static_cast<std::int64_t>(*n));
+    if (*n == 0 && end_ > begin_) {
+      if (!co_await stream_->readable() || closed_) co_return false;
+    }
+  }
+}
+
+Awaitable<bool> Connection::handle(base::Bytes frame) {
+  Header header;
+  if (const char* fault = parse_header(frame, header)) {
+    fail(fmt::format("{} (API key {}, version {})", fault, header.api_key, header.api_version));
+    co_return false;
+  }
+  auto slot = std::make_shared<Slot>();
+  auto context = std::make_shared<broker::RequestContext>(broker::RequestContext{
+      .broker = shard_.broker(),
+      .shard = shard_,
+      .core = shard_.core(),
+      .connection = info_,
+      .api_key = static_cast<ApiKey>(header.api_key),
+      .version = header.api_version,
+      .correlation_id = header.correlation_id,
+      .client_id = header.client_id,
+      .received = last_active_});
+
+  const ServedApi* api = find_served(header.api_key);
+  if (api == nullptr || !serves(*api, header.api_version, limits_.unstable_versions)) {
+    const std::string served = api == nullptr ? std::string("it is not served")
+                                              : fmt::format("served are {} to {}", api->lowest,
+                                                            limits_.unstable_versions ? api->highest_unstable : api->highest);
+    const std::string what = fmt::format("client {} at {} asks for {} (API key {}) version {}; {}", header.client_id, info_.peer,
+                                         api_name(header.api_key), header.api_key, header.api_version, served);
+    if (api != nullptr && api->key == ApiKey::api_versions) {
+      LOG_DEBUG(kArea, "{}; it is told so", what);
+      slots_.push_back(slot);
+      answer(*slot, internal::encode_reply(*context, handlers::unsupported_api_versions(), 0));
+      co_return true;
+    }
+    fail(what);
+    co_return false;
+  }
+
+  // What was charged while the frame came counts for it; the rest is charged now.
+  slot->charged_bytes = std::max(charged_ahead_, frame.size());
+  const std::size_t rest = slot->charged_bytes - charged_ahead_;
+  charged_ahead_ = 0;
+  if (!in_flight_.try_acquire(rest)) co_await in_flight_.acquire(rest);
+  if (closed_) {
+    in_flight_.release(slot->charged_bytes);
+    co_return false;
+  }
+  slots_.push_back(slot);
+  if (api->pipelined) {
+    shard_.core().spawn(process_alone(shared_from_this(), slot, std::move(context), *api, std::move(frame), header.size));
+    co_await wait_for_answers(kMostPending);
+  } else {
+    co_await process(slot, std::move(context), *api, std::move(frame), header.size);
+    if (writing_) co_await wait_for_answers(kMostPending);
+  }
+  co_return !closed_ && !close_after_write_;
+}
+
+Awaitable<void> Connection::process_alone(std::shared_ptr<Connection> self, std::shared_ptr<Slot> slot,
+                                          std::shared_ptr<broker::RequestContext> context, const ServedApi& api,
+                                          base::Bytes frame, std::size_t header_bytes) {
+  co_await self->process(std::move(slot), std::move(context), api, std::move(frame), header_bytes);
+}
+
+Awaitable<void> Connection::process(std::shared_ptr<Slot> slot, std::shared_ptr<broker::RequestContext> context,
+                                    const ServedApi& api, base::Bytes frame, std::size_t header_bytes) {
+  Reply reply = co_await api.run(*context, frame.slice(header_bytes));
+  broker::ApiMetrics& metrics = shard_.metrics().apis[static_cast<std::size_t>(api.key)];
+  const base::SteadyTime now = shard_.core().clock().steady();
+  metrics.requests.add();
+  metrics.latency.record(std::chrono::nanoseconds(now - context->received).count());
+  last_active_ = now;
+  if (reply.close) {
+    metrics.errors.add();
+    fail(fmt::format("client {}, {} v{}: {}", context->client_id, api_name(static_cast<std::int16_t>(api.key)),
+                     context->version, reply.fault));
+  }
+  answer(*slot, std::move(reply));
+}
+
+void Connection::answer(Slot& slot, Reply reply) {
+  slot.reply = std::move(reply);
+  slot.ready = true;
+  in_flight_.release(std::exchange(slot.charged_bytes, 0));
+  flush();
+}
+
+// Sends what is ready at the head of the order; what the socket does not take at once a coroutine sends later.
+void Connection::flush() {
+  while (!slots_.empty() && slots_.front()->ready) {
+    Reply& reply = slots_.front()->reply;
+    if (!close_after_write_) out_.append(std::move(reply.frame));
+    close_after_write_ = close_after_write_ || reply.close;
+    slots_.pop_front();
+  }
+  if (closed_ || writing_) return wake_waiter();
+  if (!out_.empty()) {
+    const auto sent = stream_->write_now(out_, 0);
+    if (!sent) return close();
+    shard_.metrics().bytes_sent.add(static_cast<std::int64_t>(*sent));
+    if (*sent < out_.size()) {
+      out_sent_ = *sent;
+      writing_ = true;
+      shard_.core().spawn(write_rest(shared_from_this()));
+      return wake_waiter();
+    }
+    out_ = {};
+  }
+  if (close_after_write_) return close();
+  wake_waiter();
+}
+
+Awaitable<void> Connection::write_rest(std::shared_ptr<Connection> self) {
+  while (!self->closed_ && self->out_sent_ < self->out_.size()) {
+    if (!co_await self->stream_->writable() || self->closed_) break;
+    const auto sent = self->stream_->write_now(self->out_, self->out_sent_);
+    if (!sent) {
+      self->close();
+      break;
+    }
+    self->out_sent_ += *sent;
+    self->shard_.metrics().bytes_sent.add(static_cast<std::int64_t>(*sent));
+    self->last_active_ = self->shard_.core().clock().steady();
+  }
+  self->out_ = {};
+  self->out_sent_ = 0;
+  self->writing_ = false;
+  self->flush();
+}
+
+Awaitable<void> Connection::wait_for_answers(std::size_t pending) {
+  while (!closed_ && (writing_ || slots_.size() > pending)) {
+    waiting_for_ = pending;
+    co_await runtime::suspend<int>([this](runtime::Resume<int> resume) { waiter_ = std::move(resume); });
+  }
+}
+
+void Connection::wake_waiter() {
+  if (waiter_ && (closed_ || (!writing_ && slots_.size() <= waiting_for_))) std::exchange(waiter_, nullptr)(0);
+}
+
+}  // namespace thalweg::server

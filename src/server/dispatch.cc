@@ -1,0 +1,80 @@
+#include "server/dispatch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "server/handlers/handlers.h"
+
+namespace thalweg::server {
+
+namespace {
+
+using broker::RequestContext;
+using protocol::ApiKey;
+using runtime::Awaitable;
+
+// Decodes the body; on a fault fills `reply` with what closes the connection, as Kafka does for what it cannot read.
+template <class Request>
+bool decode(const RequestContext& context, const base::Bytes& body, Request& request, Reply& reply) {
+  protocol::Reader reader(body);
+  request.decode(reader, context.version);
+  if (reader.ok()) return true;
+  reply.close = true;
+  reply.fault = fmt::format("unreadable at byte {} of the body: {}", reader.fault_position(), reader.fault());
+  return false;
+}
+
+template <class Request, auto handler>
+Awaitable<Reply> run(RequestContext& context, base::Bytes body) {
+  Request request;
+  Reply reply;
+  if (!decode(context, body, request, reply)) co_return reply;
+  const typename Request::Response response = co_await handler(context, std::move(request));
+  co_return internal::encode_reply(context, response, context.version);
+}
+
+Awaitable<Reply> run_produce(RequestContext& context, base::Bytes body) {
+  protocol::ProduceRequest request;
+  Reply reply;
+  if (!decode(context, body, request, reply)) co_return reply;
+  handlers::ProduceAnswer answer = co_await handlers::produce(context, std::move(request));
+  if (answer.response) co_return internal::encode_reply(context, *answer.response, context.version);
+  reply.close = !answer.close_because.empty();
+  reply.fault = std::move(answer.close_because);
+  co_return reply;
+}
+
+constexpr auto kServed = std::to_array<ServedApi>({
+    // key, lowest, highest, with unstable, advertised lowest, pipelined
+    {ApiKey::produce, 3, 13, 13, 0, true, run_produce},
+    {ApiKey::fetch, 4, 18, 18, 4, false, run<protocol::FetchRequest, handlers::fetch>},
+    {ApiKey::list_offsets, 1, 11, 11, 1, false, run<protocol::ListOffsetsRequest, handlers::list_offsets>},
+    {ApiKey::metadata, 0, 13, 14, 0, false, run<protocol::MetadataRequest, handlers::metadata>},
+    {ApiKey::api_versions, 0, 5, 5, 0, false, run<protocol::ApiVersionsRequest, handlers::api_versions>},
+    {ApiKey::create_topics, 2, 7, 7, 2, false, run<protocol::CreateTopicsRequest, handlers::create_topics>},
+    {ApiKey::delete_topics, 1, 6, 6, 1, false, run<protocol::DeleteTopicsRequest, handlers::delete_topics>},
+    {ApiKey::init_producer_id, 0, 5, 5, 0, false, run<protocol::InitProducerIdRequest, handlers::init_producer_id>},
+    {ApiKey::offset_for_leader_epoch, 2, 4, 4, 2, false,
+     run<protocol::OffsetForLeaderEpochRequest, handlers::offset_for_leader_epoch>},
+    {ApiKey::describe_configs, 1, 4, 4, 1, false, run<protocol::DescribeConfigsRequest, handlers::describe_configs>},
+    {ApiKey::create_partitions, 0, 3, 3, 0, false, run<protocol::CreatePartitionsRequest, handlers::create_partitions>},
+    {ApiKey::incremental_alter_configs, 0, 1, 1, 0, false,
+     run<protocol::IncrementalAlterConfigsRequest, handlers::incremental_alter_configs>},
+    {ApiKey::describe_cluster, 0, 2, 2, 0, false, run<protocol::DescribeClusterRequest, handlers::describe_cluster>},
+    {ApiKey::describe_topic_partitions, 0, 0, 0, 0, false,
+     run<protocol::DescribeTopicPartitionsRequest, handlers::describe_topic_partitions>},
+});
+
+}  // namespace
+
+std::span<const ServedApi> served_apis() { return kServed; }
+
+const ServedApi* find_served(std::int16_t key) {
+  const auto* it = std::ranges::find(kServed, static_cast<ApiKey>(key), &ServedApi::key);
+  return it == kServed.end() ? nullptr : it;
+}
+
+}  // namespace thalweg::server

@@ -1,0 +1,98 @@
+// DescribeTopicPartitions (API 75, KIP-966): partitions of many topics, page by page.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/broker.h"
+#include "broker/shard.h"
+#include "broker/topic_admin.h"
+#include "server/handlers/handlers.h"
+#include "server/handlers/topic_view.h"
+
+namespace thalweg::server::handlers {
+
+namespace {
+
+using broker::AclOperation;
+using broker::ResourceType;
+using protocol::DescribeTopicPartitionsResponse;
+using protocol::ErrorCode;
+using Topic = DescribeTopicPartitionsResponse::DescribeTopicPartitionsResponseTopic;
+
+void add_partition(Topic& answer, const RequestContext& context, const metadata::Topic& topic, std::int32_t number) {
+  const PartitionView view = view_partition(context, topic, number);
+  auto& partition = answer.partitions.emplace_back();
+  partition.error_code = view.error;
+  partition.partition_index = number;
+  partition.leader_id = view.leader;
+  partition.leader_epoch = view.leader_epoch;
+  partition.replica_nodes = view.replicas;
+  partition.isr_nodes = view.isr;
+  partition.eligible_leader_replicas = std::vector<protocol::BrokerId>();
+  partition.last_known_elr = std::vector<protocol::BrokerId>();
+  partition.offline_replicas = view.offline;
+}
+
+// Names in order, each once, from the cursor on.
+std::vector<std::string> wanted_names(const RequestContext& context, const protocol::DescribeTopicPartitionsRequest& request) {
+  std::vector<std::string> names;
+  if (request.topics.empty()) {
+    for (const auto& [name, topic] : context.shard.snapshot()->topics()) names.emplace_back(name);
+  } else {
+    for (const auto& topic : request.topics) names.push_back(topic.name.str());
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+  }
+  if (request.cursor) {
+    const std::string from = request.cursor->topic_name.str();
+    std::erase_if(names, [&](const std::string& name) { return name < from; });
+  }
+  return names;
+}
+
+}  // namespace
+
+Awaitable<DescribeTopicPartitionsResponse> describe_topic_partitions(RequestContext& context,
+                                                                     protocol::DescribeTopicPartitionsRequest request) {
+  DescribeTopicPartitionsResponse response;
+  const std::shared_ptr<const metadata::Snapshot> snapshot = context.shard.snapshot();
+  const bool all = request.topics.empty();
+  std::int32_t left = std::clamp(request.response_partition_limit, 1, context.broker.settings().max_request_partition_size_limit);
+  for (const std::string& name : wanted_names(context, request)) {
+    if (!context.authorized(AclOperation::describe, ResourceType::topic, name)) continue;
+    const metadata::Topic* topic = snapshot->topic(name);
+    if (left == 0) {
+      auto& cursor = response.next_cursor.emplace();
+      cursor.topic_name = name;
+      cursor.partition_index = 0;
+      break;
+    }
+    if (topic == nullptr) {
+      if (all) continue;
+      Topic& answer = response.topics.emplace_back();
+      answer.error_code =
+          broker::topic_name_fault(name) ? ErrorCode::invalid_topic_exception : ErrorCode::unknown_topic_or_partition;
+      answer.name = protocol::TopicName(name);
+      continue;
+    }
+    Topic& answer = response.topics.emplace_back();
+    answer.name = topic->name;
+    answer.topic_id = topic->id;
+    answer.is_internal = broker::is_internal_topic(name);
+    answer.topic_authorized_operations = RequestContext::authorized_operations(ResourceType::topic);
+    std::int32_t number = 0;
+    if (request.cursor && request.cursor->topic_name == std::string_view(name))
+      number = std::max(0, request.cursor->partition_index);
+    for (; number < topic->partitions.size() && left > 0; ++number, --left) add_partition(answer, context, *topic, number);
+    if (number < topic->partitions.size()) {
+      auto& cursor = response.next_cursor.emplace();
+      cursor.topic_name = name;
+      cursor.partition_index = number;
+      break;
+    }
+  }
+  co_return response;
+}
+
+}  // namespace thalweg::server::handlers

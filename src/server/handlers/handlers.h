@@ -1,0 +1,74 @@
+// The handlers, one file each. A handler checks at the edge, hops once per core that owns something, and answers with an
+// error for each thing that failed. It never closes a connection but where Kafka does.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "broker/request_context.h"
+#include "protocol/messages/api_versions_request.h"
+#include "protocol/messages/api_versions_response.h"
+#include "protocol/messages/create_partitions_request.h"
+#include "protocol/messages/create_partitions_response.h"
+#include "protocol/messages/create_topics_request.h"
+#include "protocol/messages/create_topics_response.h"
+#include "protocol/messages/delete_topics_request.h"
+#include "protocol/messages/delete_topics_response.h"
+#include "protocol/messages/describe_cluster_request.h"
+#include "protocol/messages/describe_cluster_response.h"
+#include "protocol/messages/describe_configs_request.h"
+#include "protocol/messages/describe_configs_response.h"
+#include "protocol/messages/describe_topic_partitions_request.h"
+#include "protocol/messages/describe_topic_partitions_response.h"
+#include "protocol/messages/fetch_request.h"
+#include "protocol/messages/fetch_response.h"
+#include "protocol/messages/incremental_alter_configs_request.h"
+#include "protocol/messages/incremental_alter_configs_response.h"
+#include "protocol/messages/init_producer_id_request.h"
+#include "protocol/messages/init_producer_id_response.h"
+#include "protocol/messages/list_offsets_request.h"
+#include "protocol/messages/list_offsets_response.h"
+#include "protocol/messages/metadata_request.h"
+#include "protocol/messages/metadata_response.h"
+#include "protocol/messages/offset_for_leader_epoch_request.h"
+#include "protocol/messages/offset_for_leader_epoch_response.h"
+#include "protocol/messages/produce_request.h"
+#include "protocol/messages/produce_response.h"
+#include "runtime/await.h"
+
+namespace thalweg::server::handlers {
+
+using broker::RequestContext;
+using runtime::Awaitable;
+
+Awaitable<protocol::ApiVersionsResponse> api_versions(RequestContext& context, protocol::ApiVersionsRequest request);
+// The answer to an ApiVersions of a version that is not served: in version 0, with the one range that matters.
+protocol::ApiVersionsResponse unsupported_api_versions();
+Awaitable<protocol::MetadataResponse> metadata(RequestContext& context, protocol::MetadataRequest request);
+Awaitable<protocol::DescribeTopicPartitionsResponse> describe_topic_partitions(
+    RequestContext& context, protocol::DescribeTopicPartitionsRequest request);
+Awaitable<protocol::DescribeClusterResponse> describe_cluster(RequestContext& context,
+                                                              protocol::DescribeClusterRequest request);
+Awaitable<protocol::CreateTopicsResponse> create_topics(RequestContext& context, protocol::CreateTopicsRequest request);
+Awaitable<protocol::DeleteTopicsResponse> delete_topics(RequestContext& context, protocol::DeleteTopicsRequest request);
+Awaitable<protocol::CreatePartitionsResponse> create_partitions(RequestContext& context,
+                                                                protocol::CreatePartitionsRequest request);
+Awaitable<protocol::DescribeConfigsResponse> describe_configs(RequestContext& context,
+                                                              protocol::DescribeConfigsRequest request);
+Awaitable<protocol::IncrementalAlterConfigsResponse> incremental_alter_configs(
+    RequestContext& context, protocol::IncrementalAlterConfigsRequest request);
+Awaitable<protocol::InitProducerIdResponse> init_producer_id(RequestContext& context,
+                                                             protocol::InitProducerIdRequest request);
+Awaitable<protocol::ListOffsetsResponse> list_offsets(RequestContext& context, protocol::ListOffsetsRequest request);
+Awaitable<protocol::OffsetForLeaderEpochResponse> offset_for_leader_epoch(
+    RequestContext& context, protocol::OffsetForLeaderEpochRequest request);
+Awaitable<protocol::FetchResponse> fetch(RequestContext& context, protocol::FetchRequest request);
+
+// Produce answers nothing with acks=0; then a fault closes the connection instead, which is all such a client can notice.
+struct ProduceAnswer {
+  std::optional<protocol::ProduceResponse> response;
+  std::string close_because;
+};
+Awaitable<ProduceAnswer> produce(RequestContext& context, protocol::ProduceRequest request);
+
+}  // namespace thalweg::server::handlers

@@ -1,0 +1,30 @@
+// InitProducerId (API 22) for idempotent producers: a producer id that nobody has had, epoch 0.
+#include "broker/producer_ids.h"
+#include "server/handlers/handlers.h"
+
+namespace thalweg::server::handlers {
+
+Awaitable<protocol::InitProducerIdResponse> init_producer_id(RequestContext& context, protocol::InitProducerIdRequest request) {
+  protocol::InitProducerIdResponse response;
+  response.producer_id = protocol::kNoProducerId;
+  response.producer_epoch = -1;
+  using protocol::ErrorCode;
+  if (request.transactional_id) {
+    response.error_code = request.transactional_id->empty() ? ErrorCode::invalid_request : ErrorCode::coordinator_not_available;
+    co_return response;
+  }
+  if (!context.authorized(broker::AclOperation::idempotent_write, broker::ResourceType::cluster, broker::kClusterResource)) {
+    response.error_code = ErrorCode::cluster_authorization_failed;
+    co_return response;
+  }
+  const auto id = co_await broker::next_producer_id(context);
+  if (!id) {
+    response.error_code = id.error().code;
+    co_return response;
+  }
+  response.producer_id = protocol::ProducerId(*id);
+  response.producer_epoch = 0;
+  co_return response;
+}
+
+}  // namespace thalweg::server::handlers

@@ -1,0 +1,228 @@
+#include "server/server.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <chrono>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+#include "runtime/tcp_stream.h"
+
+namespace thalweg::server {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using runtime::Awaitable;
+
+namespace {
+
+constexpr std::string_view kArea = "server";
+
+std::string machine_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
+}
+
+std::string url_of(const broker::ListenerInfo& info, const std::string& host, std::uint16_t port) {
+  const bool six = host.find(':') != std::string::npos;
+  return info.name + "://" + (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+}  // namespace
+
+Server::Server(broker::Broker& broker) : broker_(broker) {
+  const broker::Settings& settings = broker.settings();
+  for (int i = 0; i < broker.core_count(); ++i)
+    cores_.push_back(std::make_unique<CoreState>(
+        broker.shard(i), std::max<std::int64_t>(1, settings.max_bytes_in_flight / broker.core_count())));
+}
+
+Server::~Server() = default;
+
+base::Result<void, std::string> Server::bind() {
+  for (const config::Endpoint& endpoint : broker_.settings().listeners.bound) TRY(bind_one(endpoint));
+  std::vector<broker::AdvertisedEndpoint> advertised;
+  for (const config::Endpoint& endpoint : broker_.settings().listeners.advertised) {
+    const auto bound = std::ranges::find_if(
+        listeners_, [&](const auto& listener) { return listener->info.name == endpoint.listener; });
+    if (bound == listeners_.end()) continue;
+    std::int32_t port = endpoint.port;
+    if (port == 0) port = (*bound)->acceptor.local_endpoint().port();
+    advertised.push_back({.listener = endpoint.listener,
+                          .host = endpoint.host.empty() ? machine_name() : endpoint.host,
+                          .port = port});
+  }
+  broker_.set_advertised(std::move(advertised));
+  return {};
+}
+
+base::Result<void, std::string> Server::bind_one(const config::Endpoint& endpoint) {
+  const broker::ListenerInfo info{.name = endpoint.listener,
+                                  .security_protocol = std::string(config::protocol_name(endpoint.protocol))};
+  const auto fault = [&](const std::string& what) {
+    return std::unexpected("listeners: " + url_of(info, endpoint.host, endpoint.port) + ": " + what);
+  };
+  if (endpoint.protocol != config::SecurityProtocol::plaintext)
+    return fault("the security protocol " + info.security_protocol + " is not served by this release; allowed: PLAINTEXT");
+
+  boost::system::error_code error;
+  asio::io_context& context = broker_.core(0).context();
+  tcp::endpoint address;
+  if (endpoint.host.empty()) {
+    address = tcp::endpoint(tcp::v6(), endpoint.port);
+  } else {
+    tcp::resolver resolver(context);
+    const auto found = resolver.resolve(endpoint.host, std::to_string(endpoint.port), tcp::resolver::passive, error);
+    if (error || found.empty()) return fault("cannot be resolved: " + error.message());
+    address = found.begin()->endpoint();
+  }
+  Acceptor acceptor(context);
+  acceptor.open(address.protocol(), error);
+  if (error && endpoint.host.empty()) {  // a machine without IPv6
+    address = tcp::endpoint(tcp::v4(), endpoint.port);
+    acceptor.open(address.protocol(), error);
+  }
+  if (error) return fault(error.message());
+  acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (address.address().is_v6()) acceptor.set_option(asio::ip::v6_only(!endpoint.host.empty() && endpoint.host != "::"), error);
+  if (broker_.settings().receive_buffer_bytes > 0)
+    acceptor.set_option(asio::socket_base::receive_buffer_size(broker_.settings().receive_buffer_bytes), error);
+  if (broker_.settings().send_buffer_bytes > 0)
+    acceptor.set_option(asio::socket_base::send_buffer_size(broker_.settings().send_buffer_bytes), error);
+  acceptor.bind(address, error);
+  if (error) return fault(error.message());
+  acceptor.listen(std::max(broker_.settings().listen_backlog, 1), error);
+  if (error) return fault(error.message());
+  listeners_.push_back(std::make_unique<BoundListener>(BoundListener{info, std::move(acceptor), endpoint.host}));
+  return {};
+}
+
+void Server::serve() {
+  for (auto& state : cores_) {
+    CoreState* core = state.get();
+    core->shard.core().post([this, core] { sweep_idle(*core); });
+  }
+  for (auto& listener : listeners_) {
+    broker_.core(0).spawn(accept_loop(*listener));
+    const std::string host = listener->host.empty() ? "0.0.0.0" : listener->host;
+    LOG_INFO(kArea, "listening on {}", url_of(listener->info, host, listener->acceptor.local_endpoint().port()));
+  }
+}
+
+bool Server::admit(const std::string& host) {
+  const broker::Settings& settings = broker_.settings();
+  std::int32_t limit = settings.max_connections_per_ip;
+  for (const auto& [address, count] : settings.max_connections_per_ip_overrides)
+    if (address == host) limit = count;
+  std::int32_t& count = connections_by_host_[host];
+  if (count >= limit) return false;
+  ++count;
+  connections_total_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void Server::forget(const std::string& host) {
+  const auto it = connections_by_host_.find(host);
+  if (it != connections_by_host_.end() && --it->second == 0) connections_by_host_.erase(it);
+  connections_total_.fetch_sub(1, std::memory_order_relaxed);
+  if (waiting_for_room_) std::exchange(waiting_for_room_, nullptr)(0);
+}
+
+Awaitable<void> Server::accept_loop(BoundListener& listener) {
+  while (listener.acceptor.is_open()) {
+    // With max.connections reached, the next one waits in the listen queue.
+    while (connection_count() >= broker_.settings().max_connections && listener.acceptor.is_open())
+      co_await runtime::suspend<int>([this](runtime::Resume<int> resume) { waiting_for_room_ = std::move(resume); });
+    CoreState& state = *cores_[next_core_++ % cores_.size()];
+    auto [error, socket] =
+        co_await listener.acceptor.async_accept(state.shard.core().context(), asio::as_tuple(asio::use_awaitable));
+    if (error == asio::error::operation_aborted || !listener.acceptor.is_open()) co_return;
+    if (error) {
+      LOG_WARN(kArea, "accept on {}: {}", listener.info.name, error.message());
+      co_await runtime::sleep_until(broker_.core(0), broker_.clock().steady() + std::chrono::milliseconds(100));
+      continue;
+    }
+    auto stream = std::make_unique<runtime::TcpStream>(std::move(socket));
+    const std::string host = stream->peer_host();
+    if (!admit(host)) {
+      broker_.shard(0).metrics().connections_refused.add();
+      LOG_DEBUG(kArea, "refused {}: max.connections.per.ip", stream->peer());
+      continue;
+    }
+    Connection::Limits limits;
+    limits.frame_bytes = static_cast<std::size_t>(broker_.settings().request_max_bytes);
+    limits.unstable_versions = broker_.settings().unstable_api_versions;
+    auto connection = std::make_shared<Connection>(state.shard, state.in_flight, limits, listener.info, std::move(stream));
+    state.shard.core().post([this, &state, connection = std::move(connection)]() mutable {
+      state.shard.core().spawn(serve_connection(state, std::move(connection)));
+    });
+  }
+}
+
+Awaitable<void> Server::serve_connection(CoreState& state, std::shared_ptr<Connection> connection) {
+  state.shard.metrics().connections_accepted.add();
+  state.connections.insert(connection);
+  if (state.stopping) connection->close();
+  co_await connection->serve();
+  state.connections.erase(connection);
+  state.shard.metrics().connections_closed.add();
+  broker_.core(0).post([this, host = connection->info().peer_host] { forget(host); });
+}
+
+void Server::sweep_idle(CoreState& state) {
+  const std::int64_t idle_ms = broker_.settings().connections_max_idle_ms;
+  if (idle_ms < 0 || state.stopping) return;
+  runtime::Core& core = state.shard.core();
+  const auto limit = core.clock().steady() - std::chrono::milliseconds(idle_ms);
+  std::vector<std::shared_ptr<Connection>> due;
+  for (const auto& connection : state.connections)
+    if (connection->idle() && connection->last_active() < limit) due.push_back(connection);
+  for (const auto& connection : due) {
+    LOG_DEBUG(kArea, "closing {}: idle for connections.max.idle.ms", connection->info().peer);
+    connection->close();
+  }
+  const auto next = std::chrono::milliseconds(std::clamp<std::int64_t>(idle_ms / 10, 10, 10'000));
+  core.at(core.clock().steady() + next, [this, &state] { sweep_idle(state); });
+}
+
+void Server::stop() {
+  std::promise<void> closed;
+  broker_.core(0).post([&] {
+    boost::system::error_code ignored;
+    for (auto& listener : listeners_) listener->acceptor.close(ignored);
+    if (waiting_for_room_) std::exchange(waiting_for_room_, nullptr)(0);
+    closed.set_value();
+  });
+  closed.get_future().get();
+  std::vector<std::future<void>> waits;
+  for (auto& state : cores_) {
+    auto done = std::make_shared<std::promise<void>>();
+    waits.push_back(done->get_future());
+    state->shard.core().post([&state = *state, done] {
+      state.stopping = true;
+      const std::vector<std::shared_ptr<Connection>> open(state.connections.begin(), state.connections.end());
+      for (const auto& connection : open) connection->close();
+      done->set_value();
+    });
+  }
+  for (auto& wait : waits) wait.get();
+  // Connections end by themselves now; a request that waits (a long poll) has its deadline, but is not waited for longer
+  // than a graceful stop may take.
+  constexpr std::chrono::seconds kGrace{5};
+  const auto deadline = broker_.clock().steady() + kGrace;
+  while (connection_count() > 0 && broker_.clock().steady() < deadline) {
+    std::promise<void> turn;
+    broker_.core(0).at_any_thread(std::chrono::milliseconds(2), [&turn] { turn.set_value(); });
+    turn.get_future().get();
+  }
+}
+
+}  // namespace thalweg::server

@@ -1,0 +1,122 @@
+#include "storage/flush_scheduler.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include "base/check.h"
+#include "base/log.h"
+
+namespace thalweg::storage {
+
+namespace {
+
+template <class T>
+void take_all(std::vector<T>& into, std::vector<T>&& from) {
+  into.insert(into.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+// Steps that are made side by side, and whether all went well.
+using Step = std::function<runtime::IoResult<void>()>;
+
+runtime::IoResult<void> replace(runtime::FileSystem& files, const FileReplacement& replacement) {
+  return files.replace_file(replacement.path, replacement.contents);
+}
+
+}  // namespace
+
+// A round while it runs. The pool's threads share it; the last one to finish reports to the core.
+struct FlushScheduler::Progress {
+  Round round;
+  base::SteadyTime started;
+  std::size_t files_asked = 0;
+  std::atomic<std::size_t> left{0};
+  std::atomic<bool> failed{false};
+  std::unique_ptr<runtime::IoError> error;  // written by the one that has set `failed`, read once nothing is left
+};
+
+FlushScheduler::FlushScheduler(runtime::FileSystem& files, runtime::Executor& home, runtime::Executor& pool,
+                               const base::Clock& clock, FlushOptions options)
+    : files_(files), home_(home), pool_(pool), clock_(clock), options_(std::move(options)) {}
+
+FlushScheduler::~FlushScheduler() { CHECK(!running_, "a round of syncs still runs"); }
+
+void FlushScheduler::request(FlushTargets targets, Done done) {
+  take_all(gathering_.files, std::move(targets.files));
+  take_all(gathering_.folders, std::move(targets.folders));
+  take_all(gathering_.replacements, std::move(targets.replacements));
+  gathering_.waiters.push_back(std::move(done));
+  if (running_ || scheduled_) return;
+  scheduled_ = true;
+  home_.post([this] {
+    scheduled_ = false;
+    start();
+  });
+}
+
+void FlushScheduler::start() {
+  auto progress = std::make_shared<Progress>();
+  progress->round = std::exchange(gathering_, {});
+  progress->started = clock_.steady();
+  Round& round = progress->round;
+  running_ = true;
+  if (error_ != nullptr) {
+    finish(progress);
+    return;
+  }
+  std::ranges::sort(round.files);
+  round.files.erase(std::ranges::unique(round.files).begin(), round.files.end());
+  std::ranges::sort(round.folders);
+  round.folders.erase(std::ranges::unique(round.folders).begin(), round.folders.end());
+  progress->files_asked = round.files.size();
+
+  std::vector<Step> steps;
+  runtime::FileSystem& files = files_;
+  if (round.files.size() + round.folders.size() > options_.most_single_syncs) {
+    steps.emplace_back([&files, directory = options_.directory] { return files.sync_filesystem(directory); });
+  } else {
+    for (const auto& file : round.files) steps.emplace_back([file] { return file->sync(); });
+    for (const auto& folder : round.folders)
+      steps.emplace_back([&files, folder] { return files.sync_directory(folder); });
+  }
+  for (const FileReplacement& replacement : round.replacements)
+    steps.emplace_back([&files, &replacement] { return replace(files, replacement); });
+  progress->left = steps.size();
+  if (steps.empty()) {
+    finish(progress);
+    return;
+  }
+  for (Step& step : steps) {
+    pool_.post([this, progress, step = std::move(step)] {
+      if (auto result = step(); !result && !progress->failed.exchange(true))
+        progress->error = std::make_unique<runtime::IoError>(std::move(result).error());
+      if (progress->left.fetch_sub(1) == 1) home_.post([this, progress] { finish(progress); });
+    });
+  }
+}
+
+void FlushScheduler::finish(const std::shared_ptr<Progress>& progress) {
+  running_ = false;
+  if (progress->error != nullptr && error_ == nullptr) {
+    error_ = std::move(progress->error);
+    LOG_ERROR("storage", "{} is offline: {}", options_.directory, error_->message());
+  }
+  if (observer_ && progress->files_asked > 0) {
+    const auto took = clock_.steady() - progress->started;
+    observer_(progress->files_asked, std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
+  }
+  // What gathered in between starts first: the disk works on while the waiters are told.
+  std::vector<Done> waiters = std::move(progress->round.waiters);
+  if (!gathering_.waiters.empty()) start();
+  for (Done& done : waiters) {
+    if (error_ != nullptr) {
+      done(std::unexpected(*error_));
+    } else {
+      done({});
+    }
+  }
+}
+
+}  // namespace thalweg::storage

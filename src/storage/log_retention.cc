@@ -1,0 +1,157 @@
+// How a Log gets smaller: retention from the front, truncation from the end.
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "storage/log.h"
+#include "storage/log_recovery.h"
+
+namespace thalweg::storage {
+
+namespace {
+
+constexpr SegmentFile kFilesOfSegment[] = {SegmentFile::log, SegmentFile::offset_index, SegmentFile::time_index,
+                                           SegmentFile::transaction_index, SegmentFile::snapshot};
+
+}  // namespace
+
+// Renames the files of a segment; they are removed later, since a response may be reading them.
+runtime::IoResult<void> Log::retire_segment(Segment& segment, DeletedSegments& deleted) {
+  for (const SegmentFile file : kFilesOfSegment) {
+    const std::string path = segment.path(file);
+    std::string renamed = path + std::string(kDeletedSuffix);
+    const auto done = home_.context.files.rename(path, renamed);
+    if (!done && done.error().error_number == ENOENT && file != SegmentFile::log) continue;
+    TRY(done);
+    deleted.files.push_back(std::move(renamed));
+  }
+  segment.close();
+  return {};
+}
+
+runtime::IoResult<DeletedSegments> Log::delete_old_segments(std::int64_t highest_offset, std::int64_t now_ms,
+                                                            const std::function<bool(const Segment&)>& due) {
+  DeletedSegments deleted;
+  std::size_t count = 0;
+  while (count < segments_.size() && end_offset_of(count) <= highest_offset && due(*segments_[count])) ++count;
+  if (count == segments_.size()) {
+    --count;
+    ASSIGN_OR_RETURN(deleted.rolled, roll(now_ms));
+  }
+  while (static_cast<std::size_t>(deleted.segments) < count) {
+    // The next segment's name keeps the log's end, and the snapshot there the producers; they must be on disk before.
+    if (end_offset_of(0) > closed_durable_) break;
+    const std::uint32_t size = segments_[0]->size_bytes();
+    TRY(retire_segment(*segments_[0], deleted));
+    segments_.erase(segments_.begin());
+    ++entries_version_;
+    ++deleted.segments;
+    deleted.bytes += size;
+    raise_log_start_offset(segments_[0]->base_offset());
+  }
+  return deleted;
+}
+
+runtime::IoResult<DeletedSegments> Log::apply_retention(std::int64_t highest_offset, std::int64_t now_ms) {
+  const LogConfig& config = this->config();
+  // Each rule sees what the one before it has left. Compacted-only topics lose just what lies before the log start.
+  std::int64_t excess = config.cleanup_delete && config.retention_bytes >= 0 ? size_bytes() - config.retention_bytes : 0;
+  return delete_old_segments(highest_offset, now_ms, [&, i = std::size_t{0}](const Segment& segment) mutable {
+    const std::int64_t end = end_offset_of(i++);
+    const bool is_active = &segment == segments_.back().get();
+    if (is_active && segment.empty()) return false;
+    if (!is_active && end <= log_start_offset_) {
+      excess -= segment.size_bytes();
+      return true;
+    }
+    if (!config.cleanup_delete) return false;
+    if (excess - segment.size_bytes() >= 0 && excess > 0) {
+      excess -= segment.size_bytes();
+      return true;
+    }
+    return config.retention_ms >= 0 && now_ms - segment.largest_timestamp() > config.retention_ms;
+  });
+}
+
+// Removes segments at the end, with their snapshots.
+runtime::IoResult<void> Log::remove_segments(std::size_t first) {
+  while (segments_.size() > first) {
+    for (const SegmentFile file : kFilesOfSegment) TRY(home_.context.files.remove(segments_.back()->path(file)));
+    segments_.pop_back();
+    ++entries_version_;
+  }
+  return {};
+}
+
+// Begins an empty segment at the offset, in place of an empty active one.
+runtime::IoResult<void> Log::begin_at(std::int64_t offset, std::int64_t now_ms) {
+  auto segment = std::make_unique<Segment>(home_, offset, now_ms);
+  TRY(segment->create_file());
+  ++entries_version_;
+  if (!segments_.empty() && segments_.back()->empty()) {
+    if (segments_.back()->base_offset() == offset) {
+      segments_.pop_back();
+    } else {
+      TRY(remove_segments(segments_.size() - 1));
+    }
+  }
+  segments_.push_back(std::move(segment));
+  recent_.reset(offset);
+  return {};
+}
+
+runtime::IoResult<void> Log::truncate_to(std::int64_t offset, std::int64_t now_ms) {
+  if (offset >= log_end_offset_) return {};
+  if (offset <= segments_.front()->base_offset()) return truncate_fully(offset, now_ms);
+  ++truncations_;
+  const std::size_t last = segment_of(offset - 1);
+  TRY(remove_segments(last + 1));
+  Segment& segment = active();
+  TRY(segment.write_indexes());
+  auto bound = segment.find_batch(offset, Blocking::allowed);
+  if (!bound) return std::unexpected(as_io_error(std::move(bound).error()));
+  const std::uint32_t size = *bound ? (*bound)->position : segment.size_bytes();
+  segment.close();
+  const OpenOptions options{.clean_shutdown = false, .recovery_point = 0, .log_start_offset = 0, .now_ms = now_ms};
+  LogRecovery recovery(*this, options);
+  TRY(recovery.list_snapshots());
+  TRY(recovery.recut(segment, size));
+  // What was cut off must not come back after a crash.
+  ASSIGN_OR_RETURN(const auto file, segment.file());
+  TRY(file->sync());
+  TRY(home_.context.files.sync_directory(home_.folder));
+  leader_epochs_.truncate_from_end(log_end_offset_);
+  recovery_point_ = std::min(recovery_point_, log_end_offset_);
+  closed_durable_ = std::min(closed_durable_, segment.base_offset());
+  log_start_offset_ = std::min(log_start_offset_, log_end_offset_);
+  recent_.reset(segment.base_offset());
+  return {};
+}
+
+runtime::IoResult<void> Log::truncate_fully(std::int64_t offset, std::int64_t now_ms) {
+  ++truncations_;
+  // The new segment first, so that the folder is never without one.
+  auto segment = std::make_unique<Segment>(home_, offset, now_ms);
+  for (const auto& old : segments_)
+    if (old->base_offset() != offset)
+      for (const SegmentFile file : kFilesOfSegment) TRY(home_.context.files.remove(old->path(file)));
+  TRY(segment->create_file());
+  ++entries_version_;
+  segments_.clear();
+  segments_.push_back(std::move(segment));
+  producers_.clear();
+  leader_epochs_.clear();
+  recent_.reset(offset);
+  log_start_offset_ = log_end_offset_ = offset;
+  recovery_point_ = std::min(recovery_point_, offset);
+  closed_durable_ = std::min(closed_durable_, offset);
+  last_snapshot_offset_ = -1;
+  const OpenOptions options{};
+  LogRecovery recovery(*this, options);
+  TRY(recovery.list_snapshots());
+  TRY(recovery.remove_stray_snapshots());
+  return home_.context.files.sync_directory(home_.folder);
+}
+
+}  // namespace thalweg::storage

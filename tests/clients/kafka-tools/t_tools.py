@@ -1,0 +1,159 @@
+"""t_tools.py BOOTSTRAP LIB: Kafka's own command-line tools against one broker."""
+import functools
+import re
+import sys
+import time
+
+from tools import Tools
+
+from check import Check, need  # beside python/, which tools.py puts on the path
+
+BOOT = ["--bootstrap-server", sys.argv[1]]
+tool = Tools(sys.argv[2])
+c = Check("kafka-tools")
+topic = c.name("t")
+files = c.name("files")  # stays, for log-files to read once the broker is stopped
+N = 100
+
+
+def topics(*args):
+    return tool("TopicCommand", *BOOT, *args)
+
+
+def until(what, fn):
+    """A broker may answer from metadata that lags what it has just done."""
+    end = time.monotonic() + 10
+    while not fn():
+        need(time.monotonic() < end, what)
+        time.sleep(0.2)
+
+
+def create():
+    need(f"Created topic {topic}." in topics("--create", "--topic", topic, "--partitions", 3), "not created")
+    topics("--create", "--topic", files, "--partitions", 2, "--config", "segment.bytes=1048576")
+
+
+def create_again():
+    code, out = tool.ends("TopicCommand", *BOOT, "--create", "--topic", topic, "--partitions", 3)
+    need(code == 1 and "already exists" in out, f"exit code {code}: {out}")
+
+
+def describe():
+    out = topics("--describe", "--topic", files)
+    need("PartitionCount: 2" in out and "ReplicationFactor: 1" in out and "segment.bytes=1048576" in out, out)
+    need(len(re.findall(r"Partition: \d+\s+Leader: 1\s+Replicas: 1\s+Isr: 1", out)) == 2, out)
+
+
+def alter():
+    topics("--alter", "--topic", topic, "--partitions", 5)
+    until("still not 5 partitions", lambda: "PartitionCount: 5" in topics("--describe", "--topic", topic))
+
+
+def list_topics():
+    need({topic, files} <= set(topics("--list").split()), "not listed")
+
+
+def configs_alter():
+    entity = ["--entity-type", "topics", "--entity-name", topic]
+    tool("ConfigCommand", *BOOT, "--alter", *entity, "--add-config", "retention.ms=3600000")
+    until("retention.ms did not change", lambda: "retention.ms=3600000" in tool("ConfigCommand", *BOOT, "--describe", *entity))
+
+
+def configs_broker():
+    out = tool("ConfigCommand", *BOOT, "--describe", "--all", "--entity-type", "brokers", "--entity-name", 1)
+    need("log.dirs=" in out and "num.partitions=" in out, out)
+
+
+def api_versions():
+    out = tool("BrokerApiVersionsCommand", *BOOT)
+    need(re.search(r"Produce\(0\): \d+ to \d+", out) and re.search(r"Fetch\(1\): \d+ to \d+", out), out)
+
+
+def console_producer():
+    lines = "".join(f"line-{i}\n" for i in range(N))
+    tool("ConsoleProducer", *BOOT, "--topic", topic, stdin=lines)
+
+
+def perf(codec):
+    out = tool("ProducerPerformance", *BOOT, "--topic", files, "--num-records", 2000, "--record-size", 1000,
+               "--throughput", -1, "--command-property", f"compression.type={codec}")
+    need("2000 records sent" in out, out)
+
+
+def offsets(spec):
+    """What GetOffsetShell prints for a time: {partition: offset}."""
+    out = tool("GetOffsetShell", *BOOT, "--topic", topic, "--time", spec)
+    found = re.findall(rf"^{re.escape(topic)}:(\d+):(\d+)$", out, re.M)
+    need(len(found) == len(out.splitlines()), out)
+    return {int(partition): int(offset) for partition, offset in found}
+
+
+@functools.cache
+def ends():
+    """The end of each partition, once the console producer has written."""
+    return offsets("latest")
+
+
+def get_offsets(spec, wanted):
+    """`wanted` of the end of each partition is what the tool must say, without the partitions of None."""
+    want = {p: wanted(end) for p, end in ends().items()}
+    got = offsets(spec)
+    need(got == {p: offset for p, offset in want.items() if offset is not None}, got)
+
+
+def latest():
+    need(len(ends()) == 5 and sum(ends().values()) == N, ends())
+
+
+def max_timestamp():
+    filled = {p: end for p, end in ends().items() if end}
+    got = offsets("max-timestamp")
+    need(filled and got.keys() == filled.keys() and all(got[p] < end for p, end in filled.items()), f"{got}, ends {ends()}")
+
+
+def console_consumer():
+    got = []
+    for partition, end in ends().items():
+        if end:
+            got += consume(partition, "earliest", end)
+            need(consume(partition, end - 1, 1) == got[-1:], "the last record by its offset")
+    need(sorted(got) == sorted(f"line-{i}" for i in range(N)), f"{len(got)} records")
+
+
+def consume(partition, offset, count):
+    """Reads a partition without a group."""
+    out = tool("consumer.ConsoleConsumer", *BOOT, "--topic", topic, "--partition", partition, "--offset", offset,
+               "--max-messages", count, "--timeout-ms", 10000)
+    return [line for line in out.splitlines() if not line.startswith("Processed a total of")]
+
+
+def delete():
+    topics("--delete", "--topic", topic)
+    until("still listed", lambda: topic not in topics("--list").split())
+
+
+c("topics-create", create)
+c("topics-create-duplicate", create_again)
+c("topics-describe", describe)
+c("topics-alter", alter)
+c("topics-list", list_topics)
+c("configs-alter", configs_alter)
+c("configs-broker", configs_broker)
+c("api-versions", api_versions)
+c("console-producer", console_producer)
+for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+    c(f"producer-perf-{codec}", perf, codec)
+c("get-offsets-latest", latest)
+for spec, wanted in {
+    "earliest": lambda end: 0,
+    "earliest-local": lambda end: 0,
+    "latest-tiered": lambda end: None,  # nothing is on remote storage
+    "earliest-pending-upload": lambda end: None,
+}.items():
+    c(f"get-offsets-{spec}", get_offsets, spec, wanted)
+c("get-offsets-timestamp", get_offsets, "1", lambda end: 0 if end else None)
+c("get-offsets-future", get_offsets, "4102444800000", lambda end: None)
+c("get-offsets-max-timestamp", max_timestamp)
+c("console-consumer-partition", console_consumer)
+c("topics-delete", delete)
+c.done()

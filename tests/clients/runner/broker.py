@@ -1,0 +1,86 @@
+"""A broker of our own for one run: a temporary folder, free ports, stopped at the end."""
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+LISTENING = re.compile(rb"listening on PLAINTEXT://(127\.0\.0\.1:\d+)")
+START_SECONDS = 60  # it takes a moment; this is for a machine that is busy
+STOP_SECONDS = 30
+PROPERTIES = """\
+node.id=1
+listeners=PLAINTEXT://127.0.0.1:0
+log.dirs={data}
+num.partitions=4
+group.initial.rebalance.delay.ms=0
+group.min.session.timeout.ms=3000
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+allow.everyone.if.no.acl.found=true
+thalweg.console.listeners=http://127.0.0.1:0
+"""
+
+
+class BrokerError(Exception):
+    """The broker did not start or stop as it must; the text says how."""
+
+
+class Broker:
+    """Runs `BINARY serve` in a folder of its own."""
+
+    def __init__(self, binary):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="thalweg-clients-"))
+        self.data = self.folder / "data"
+        self.log = self.folder / "broker.log"
+        self._binary = binary
+        self._process = None
+        self._stopped = False
+
+    def start(self):
+        """Starts the broker and returns the HOST:PORT that it listens on."""
+        config = self.folder / "server.properties"
+        config.write_text(PROPERTIES.format(data=self.data))
+        with self.log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [self._binary, "serve", "--config", str(config)], cwd=self.folder,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if found := LISTENING.search(self.log.read_bytes()):
+                return found[1].decode()
+            if (code := self._process.poll()) is not None:
+                raise BrokerError(f"ended with exit code {code} while starting, see {self.log}")
+            time.sleep(0.01)
+        raise BrokerError(f"said no 'listening on PLAINTEXT://…' in {START_SECONDS} s, see {self.log}")
+
+    def died(self):
+        """Whether the broker ended by itself."""
+        return not self._stopped and self._process.poll() is not None
+
+    def stop(self):
+        """Stops the broker gracefully. It must end in time and with exit code 0."""
+        if self._process.poll() is None and self._terminate():
+            self._stopped = True
+            return
+        raise BrokerError(f"ended with exit code {self._process.returncode}, see {self.log}")
+
+    def _terminate(self):
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            return self._process.wait(STOP_SECONDS) == 0
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise BrokerError(f"did not stop within {STOP_SECONDS} s of SIGTERM, see {self.log}") from None
+
+    def kill(self):
+        """Ends the broker at once if it still runs."""
+        if self._process and self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+
+    def remove(self):
+        """Removes the folder, once the broker is stopped."""
+        shutil.rmtree(self.folder)
