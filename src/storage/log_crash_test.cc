@@ -57,7 +57,9 @@ class Life {
   }
 
   void step() {
-    switch (random(24)) {
+    const auto which = random(24);
+    if (getenv("TRACE")) fprintf(stderr, "step %d start %ld end %ld flushed %ld rp %ld cp %ld segs %zu\n", (int)which, log_->log_start_offset(), log_->log_end_offset(), flushed_, log_->recovery_point(), checkpoint_, log_->segment_count());
+    switch (which) {
       case 0:
         return crash();
       case 1:
@@ -241,6 +243,7 @@ class Life {
   }
 
   void check() {
+    if (getenv("TRACE")) { fprintf(stderr, "check clean %d start %ld end %ld model", clean_, log_->log_start_offset(), log_->log_end_offset()); for (auto& a : appended_) fprintf(stderr, " %ld(%d)", a.next_offset, protocol::BatchView(a.bytes.data()).leader_epoch()); fprintf(stderr,"\n"); for (auto& e : *files_.list(kFolder)) fprintf(stderr, "   %s %ld\n", e.name.c_str(), e.size); }
     const std::int64_t end = log_->log_end_offset();
     ASSERT_GE(end, flushed_) << "flushed records are gone";
     const std::int64_t appended_end = appended_.empty() ? 0 : appended_.back().next_offset;

@@ -259,9 +259,9 @@ def batch(
     length=None,
     payload=None,
 ):
-    """A batch of format v2. Records are values, (key, value) pairs or what `record` returns. Whatever is given beyond them
-    is written as it stands, so that a batch can be wrong in one thing and right in all others; `payload` replaces the
-    encoded (and compressed) records."""
+    """A batch of format v2. Records are values, (key, value) pairs or what `record` returns. Whatever is given beyond
+    them is written as it stands, so that a batch can be wrong in one thing and right in all others; `payload` replaces
+    the encoded (and compressed) records."""
     items = [as_record(r) for r in records]
     if base_timestamp is None:
         base_timestamp = items[0]["timestamp"] if items else -1

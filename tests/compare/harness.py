@@ -182,8 +182,8 @@ CASES = []
 
 
 def case(name, versions=None, each=None, alone=False):
-    """Registers a case, or one for each version and each labelled value. `alone`: changes something that other cases see,
-    so it runs when no other does."""
+    """Registers a case, or one for each version and each labelled value. `alone`: changes something that other cases
+    see, so it runs when no other does."""
 
     def register(function):
         for label, value in (each or {None: None}).items():
@@ -393,7 +393,7 @@ class Session:
         return self._record_answer(api, version, on, correlation_id, shown, options, started)
 
     def raw(self, label, data, api=None, version=None, correlation_id=None, **options):
-        """Sends bytes as they are (with their size) and records the answer, read as one to `api` where that is given."""
+        """Sends bytes as they are, their size included, and records the answer, read as one to `api` where given."""
         on = options.get("on") or self.connection
         on.send_raw(data)
         shown = {"request": label, "fields": {"bytes": len(data), "hex": data[:64].hex()}}
