@@ -118,6 +118,10 @@ Awaitable<FetchOutcome> read_one(Shard& shard, FetchItem item, ReadOptions optio
     outcome.error = ErrorCode::kafka_storage_error;
     co_return outcome;
   }
+  if (item.max_bytes < 0 && read.range.size > 0) {
+    outcome.error = ErrorCode::unknown_server_error;
+    co_return outcome;
+  }
   fill_offsets(outcome, *partition);
   outcome.first_batch_size = read.first_batch_size;
   if (watch) partition->watch(std::move(watch));
@@ -238,8 +242,9 @@ Awaitable<std::vector<FetchOutcome>> fetch(Shard& home, std::vector<FetchItem> i
 
   std::uint64_t room = static_cast<std::uint64_t>(std::max(0, options.max_bytes));
   bool first = true;
-  for (FetchOutcome& outcome : outcomes) {
-    outcome.trim(room, first);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    FetchOutcome& outcome = outcomes[i];
+    outcome.trim(std::min<std::uint64_t>(room, static_cast<std::uint64_t>(std::max(0, items[i].max_bytes))), first);
     if (outcome.records.empty()) continue;
     first = false;
     room -= std::min<std::uint64_t>(room, outcome.records.size());

@@ -22,7 +22,7 @@ struct FetchItem {
   int owner = 0;         // core
   std::size_t slot = 0;  // place in the answer
   std::int64_t offset = 0;
-  std::int32_t max_bytes = 0;
+  std::int32_t max_bytes = 0;  // negative: an error, as soon as there is something to read
   std::int32_t current_leader_epoch = -1;
   std::int32_t last_fetched_epoch = -1;
 };

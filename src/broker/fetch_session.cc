@@ -8,21 +8,13 @@ namespace thalweg::broker {
 FetchSession::Key FetchSession::key_of(std::string_view topic, const base::Uuid& topic_id, std::int32_t partition) {
   Key key;
   key.reserve(topic.size() + sizeof topic_id.bytes + sizeof partition);
-  key.append(topic);
+  if (topic_id.is_zero()) key.append(topic);
   key.append(reinterpret_cast<const char*>(topic_id.bytes.data()), topic_id.bytes.size());
   key.append(reinterpret_cast<const char*>(&partition), sizeof partition);
   return key;
 }
 
-void FetchSession::update(const protocol::FetchRequest& request) {
-  for (const auto& topic : request.forgotten_topics_data) {
-    for (const std::int32_t partition : topic.partitions) {
-      const auto it = index_.find(key_of(topic.topic, topic.topic_id, partition));
-      if (it == index_.end()) continue;
-      partitions_.erase(it->second);
-      index_.erase(it);
-    }
-  }
+void FetchSession::want(const protocol::FetchRequest& request) {
   for (const auto& topic : request.topics) {
     for (const auto& wanted : topic.partitions) {
       const Key key = key_of(topic.topic, topic.topic_id, wanted.partition);
@@ -37,6 +29,17 @@ void FetchSession::update(const protocol::FetchRequest& request) {
       known.fetch_offset = wanted.fetch_offset;
       known.leader_epoch = wanted.current_leader_epoch;
       known.last_fetched_epoch = wanted.last_fetched_epoch;
+    }
+  }
+}
+
+void FetchSession::forget(const protocol::FetchRequest& request) {
+  for (const auto& topic : request.forgotten_topics_data) {
+    for (const std::int32_t partition : topic.partitions) {
+      const auto it = index_.find(key_of(topic.topic, topic.topic_id, partition));
+      if (it == index_.end()) continue;
+      partitions_.erase(it->second);
+      index_.erase(it);
     }
   }
 }

@@ -30,7 +30,7 @@ constexpr std::int32_t next_session_epoch(std::int32_t epoch) {
 
 // One partition as the client asked for it, and what the last answer said about it.
 struct SessionPartition {
-  std::string topic;    // empty where the client named the topic by an id that is not known
+  std::string topic;    // empty from version 13 on, until the id is found to be a topic's
   base::Uuid topic_id;  // zero before version 13
   std::int32_t partition = 0;
   std::int32_t max_bytes = 0;
@@ -54,8 +54,10 @@ class FetchSession {
   // The partitions in the order in which they are served; those that were served with data go to the end. They are shared
   // with the fetch that is under way, which outlives what another request may do to the session meanwhile.
   [[nodiscard]] const std::list<std::shared_ptr<SessionPartition>>& partitions() const { return partitions_; }
-  // Adds or changes what the request names, drops what it forgets.
-  void update(const protocol::FetchRequest& request);
+  // Adds or changes what the request names.
+  void want(const protocol::FetchRequest& request);
+  // Drops what the request forgets, though it may name it too.
+  void forget(const protocol::FetchRequest& request);
   // Takes the partitions of the request that opens the session.
   void adopt(const std::vector<std::shared_ptr<SessionPartition>>& partitions);
   // Moves a partition to the end of the order, where it is still in it.
@@ -64,6 +66,7 @@ class FetchSession {
 
  private:
   using Key = std::string;
+  // A topic is one by its id where the client gave one, whatever the name that was found for it since.
   static Key key_of(std::string_view topic, const base::Uuid& topic_id, std::int32_t partition);
   std::list<std::shared_ptr<SessionPartition>> partitions_;
   std::unordered_map<Key, std::list<std::shared_ptr<SessionPartition>>::iterator> index_;

@@ -19,7 +19,7 @@ using storage::TimestampedOffset;
 constexpr int kColdRounds = 32;
 
 ErrorCode check_epoch(const Partition& partition, std::int32_t claimed) {
-  if (claimed < 0 || claimed == partition.leader_epoch()) return ErrorCode::none;
+  if (claimed == -1 || claimed == partition.leader_epoch()) return ErrorCode::none;
   return claimed < partition.leader_epoch() ? ErrorCode::fenced_leader_epoch : ErrorCode::unknown_leader_epoch;
 }
 
@@ -95,6 +95,10 @@ Awaitable<ListOffsetOutcome> list_one(Shard& shard, ListOffsetItem item, bool re
   if (*found && (*found)->offset < last_fetchable) {
     outcome.timestamp = (*found)->timestamp;
     outcome.offset = (*found)->offset;
+    outcome.leader_epoch = epoch_at(outcome.offset);
+  } else if (!*found && item.timestamp == kMaxTimestamp && partition->log().log_start_offset() < last_fetchable) {
+    // No record has a time: the first is as late as any.
+    outcome.offset = partition->log().log_start_offset();
     outcome.leader_epoch = epoch_at(outcome.offset);
   }
   co_return outcome;

@@ -14,6 +14,11 @@ void Partition::set_settings(std::shared_ptr<const TopicSettings> settings) {
   if (log_) log_->set_config(settings_->log);
 }
 
+void Partition::set_leader_epoch(std::int32_t epoch) {
+  leader_epoch_ = epoch;
+  if (log_) log_->assign_leader_epoch(epoch);
+}
+
 ErrorCode Partition::closed_error() const {
   switch (state_) {
     case State::offline: return ErrorCode::kafka_storage_error;
@@ -26,6 +31,7 @@ void Partition::install(std::unique_ptr<storage::Log> log) {
   CHECK(log_ == nullptr);
   log_ = std::move(log);
   log_->set_config(settings_->log);
+  log_->assign_leader_epoch(leader_epoch_);
   state_ = State::open;
   high_watermark_ = log_->log_end_offset();
   log_->on_high_watermark(high_watermark_);

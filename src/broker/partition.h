@@ -53,7 +53,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] bool is_open() const { return state_ == State::open; }
   [[nodiscard]] std::int32_t leader_epoch() const { return leader_epoch_; }
-  void set_leader_epoch(std::int32_t epoch) { leader_epoch_ = epoch; }
+  // A new epoch begins at the end of the log.
+  void set_leader_epoch(std::int32_t epoch);
   [[nodiscard]] const TopicSettings& settings() const { return *settings_; }
   void set_settings(std::shared_ptr<const TopicSettings> settings);
   // Only while the partition is open.

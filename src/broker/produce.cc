@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "broker/broker.h"
+#include "broker/recompress.h"
 #include "broker/shard.h"
 
 namespace thalweg::broker {
@@ -30,12 +31,20 @@ struct Operation {
   }
 };
 
-ErrorCode fault_outcome(ProduceOutcome& outcome, protocol::RecordFault fault) {
+// The error for a batch that was found wanting; where single records are at fault the client is told which.
+protocol::Error refuse(ProduceOutcome& outcome, protocol::RecordFault fault) {
+  protocol::Error error{.code = fault.code, .detail = std::move(fault.detail)};
   if (!fault.record_errors.empty()) {
     outcome.record_errors = std::move(fault.record_errors);
-    outcome.message = std::move(fault.detail);
+    outcome.message = error.detail;
   }
-  return fault.code;
+  return error;
+}
+
+// Errors after which a client learns where the log begins, so that it can tell lost records from expired ones.
+bool tells_log_start(ErrorCode error) {
+  return error != ErrorCode::corrupt_message && error != ErrorCode::message_too_large &&
+         error != ErrorCode::record_list_too_large && error != ErrorCode::kafka_storage_error;
 }
 
 protocol::ProduceRules rules_of(const Partition& partition, std::int64_t now_ms) {
@@ -55,17 +64,27 @@ protocol::ProduceRules rules_of(const Partition& partition, std::int64_t now_ms)
 protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, ProduceItem& item, const ProduceOptions& options,
                                       ProduceOutcome& outcome) {
   using protocol::fail;
-  const auto batch = protocol::parse_produced(item.records.span(), options.api_version);
-  if (!batch) {
-    outcome.message = batch.error().detail;
-    return std::unexpected(batch.error());
+  auto batch = protocol::parse_produced(item.records.span(), options.api_version);
+  if (!batch) return std::unexpected(std::move(batch).error());
+  if (batch->is_transactional()) {
+    // A transaction that nobody coordinates would never end, and readers of committed records would wait for it forever.
+    outcome.message = "the transaction cannot be verified: COORDINATOR_NOT_AVAILABLE";
+    return fail(ErrorCode::not_enough_replicas, *outcome.message);
   }
   const std::int64_t now_ms = shard.now_ms();
   const protocol::ProduceRules rules = rules_of(partition, now_ms);
   auto summary = protocol::validate_produced_batch(*batch, rules, shard.decompressor());
   if (!summary) {
-    std::string detail = summary.error().detail;
-    return fail(fault_outcome(outcome, std::move(summary).error()), std::move(detail));
+    protocol::Error error = refuse(outcome, std::move(summary).error());
+    if (tells_log_start(error.code)) outcome.log_start_offset = partition.log().log_start_offset();
+    return std::unexpected(std::move(error));
+  }
+  const auto& target = partition.settings().compression;
+  if (target && target->codec != batch->compression()) {
+    ASSIGN_OR_RETURN(item.records, recompress(*batch, *target, shard.decompressor(), shard.compressor()));
+    batch = BatchView(item.records.data());
+    if (static_cast<std::int64_t>(batch->size_bytes()) > rules.max_batch_bytes)
+      return fail(ErrorCode::message_too_large, "too large in the compression of the topic");
   }
   std::uint8_t* bytes = item.records.patchable();
   protocol::set_produced_timestamps(bytes, rules, *summary);
@@ -77,12 +96,17 @@ protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, Produc
   storage::AppendResult result = partition.log().append(batches, append_options);
   if (!result.ok()) {
     if (result.write_failed && !result.out_of_space) shard.directory_failed(partition.directory(), result.detail);
+    if (tells_log_start(result.error)) outcome.log_start_offset = partition.log().log_start_offset();
     return fail(result.error, std::move(result.detail));
   }
   outcome.base_offset = result.first_offset;
   outcome.log_start_offset = result.log_start_offset;
-  if (rules.timestamp_type == protocol::TimestampType::log_append_time)
-    outcome.log_append_time_ms = result.duplicate ? result.duplicate_timestamp : now_ms;
+  // What a duplicate was stored with is told whatever the topic's timestamp type, as Kafka does.
+  if (result.duplicate) {
+    outcome.log_append_time_ms = result.duplicate_timestamp;
+  } else if (rules.timestamp_type == protocol::TimestampType::log_append_time) {
+    outcome.log_append_time_ms = now_ms;
+  }
   if (!result.duplicate) {
     shard.metrics().batches_appended.add();
     shard.metrics().records_bytes_in.add(static_cast<std::int64_t>(batch->size_bytes()));

@@ -40,6 +40,7 @@ class Shard {
   [[nodiscard]] CoreMetrics& metrics() { return metrics_; }
   [[nodiscard]] runtime::Random& random() { return random_; }
   [[nodiscard]] protocol::Decompressor& decompressor() { return decompressor_; }
+  [[nodiscard]] protocol::Compressor& compressor() { return compressor_; }
   [[nodiscard]] FetchSessionCache& fetch_sessions() { return fetch_sessions_; }
   [[nodiscard]] storage::LogContext& log_context() { return log_context_; }
   [[nodiscard]] std::int64_t now_ms() const { return core_.clock().wall_ms(); }
@@ -109,6 +110,7 @@ class Shard {
   CoreMetrics metrics_;
   runtime::Random random_;
   protocol::Decompressor decompressor_;
+  protocol::Compressor compressor_;
   storage::HandleCache handles_;
   storage::IndexCache indexes_;
   storage::LogContext log_context_;

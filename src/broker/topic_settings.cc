@@ -1,23 +1,25 @@
 #include "broker/topic_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 namespace thalweg::broker {
 
 namespace {
 
-std::optional<protocol::CompressionType> compression_of(const std::string& name) {
+std::optional<CompressionTarget> compression_of(const config::Config& effective) {
   using protocol::CompressionType;
-  static constexpr std::array<std::pair<std::string_view, CompressionType>, 5> kNames = {
-      {{"uncompressed", CompressionType::none},
-       {"gzip", CompressionType::gzip},
-       {"snappy", CompressionType::snappy},
-       {"lz4", CompressionType::lz4},
-       {"zstd", CompressionType::zstd}}};
-  for (const auto& [word, codec] : kNames)
-    if (word == name) return codec;
+  const std::string name = effective.get_string("compression.type");
+  const auto level = [&](const char* key) { return std::optional<int>(effective.get_int(key)); };
+  if (name == "uncompressed") return CompressionTarget{};
+  if (name == "snappy") return CompressionTarget{.codec = CompressionType::snappy};
+  if (name == "lz4") return CompressionTarget{.codec = CompressionType::lz4, .level = level("compression.lz4.level")};
+  if (name == "zstd") return CompressionTarget{.codec = CompressionType::zstd, .level = level("compression.zstd.level")};
+  if (name == "gzip") {
+    // -1 stands for zlib's own choice.
+    const std::optional<int> gzip = level("compression.gzip.level");
+    return CompressionTarget{.codec = CompressionType::gzip, .level = gzip == -1 ? std::nullopt : gzip};
+  }
   return std::nullopt;  // "producer"
 }
 
@@ -46,7 +48,7 @@ std::shared_ptr<const TopicSettings> parse_topic_settings(const config::Config& 
                                  : protocol::TimestampType::create_time;
   settings->timestamp_before_max_ms = effective.get_long("message.timestamp.before.max.ms");
   settings->timestamp_after_max_ms = effective.get_long("message.timestamp.after.max.ms");
-  settings->compression = compression_of(effective.get_string("compression.type"));
+  settings->compression = compression_of(effective);
   settings->compacted = log->cleanup_compact;
   settings->log = std::move(log);
   return settings;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "broker/recompress.h"
 #include "config/config.h"
 #include "protocol/batch_view.h"
 #include "storage/log_config.h"
@@ -19,7 +20,7 @@ struct TopicSettings {
   std::int32_t max_decompressed_message_bytes = INT32_MAX;                    // max.decompressed.message.bytes
   std::int64_t timestamp_before_max_ms = INT64_MAX;                           // message.timestamp.before.max.ms
   std::int64_t timestamp_after_max_ms = 3'600'000;                            // message.timestamp.after.max.ms
-  std::optional<protocol::CompressionType> compression;                       // compression.type; nothing: the producer's
+  std::optional<CompressionTarget> compression;                               // compression.type; nothing: the producer's
   bool compacted = false;                                                     // cleanup.policy names "compact"
 };
 

@@ -139,7 +139,7 @@ std::string MessageModel::member_type(const Field& field, const StructModel& in)
 std::string MessageModel::initializer(const Field& field, const StructModel& in) const {
   const bool null_default = field.default_value == "null" || field.type.kind == Kind::records;
   if (nullable(field, in)) {
-    if (null_default || (field.type.kind == Kind::structure && !field.type.array)) return "";
+    if (null_default) return "";
     std::string inner = element_type(field);
     if (field.type.array) inner = fmt::format("std::vector<{}>", inner);
     return fmt::format(" = {}()", inner);
@@ -161,7 +161,9 @@ std::string MessageModel::initializer(const Field& field, const StructModel& in)
 std::string MessageModel::differs(const Field& field, const StructModel& in, const std::string& member) const {
   const bool null_default = field.default_value == "null" || field.type.kind == Kind::records;
   if (nullable(field, in)) {
-    if (null_default || (field.type.kind == Kind::structure && !field.type.array)) return member + ".has_value()";
+    if (null_default) return member + ".has_value()";
+    if (field.type.kind == Kind::structure && !field.type.array)
+      return fmt::format("!({0} && *{0} == {1}{{}})", member, find(field.type.name).cpp_name);
     return fmt::format("(!{0} || !{0}->empty())", member);
   }
   if (field.type.array || field.type.kind == Kind::bytes) return fmt::format("!{}.empty()", member);

@@ -102,7 +102,9 @@ void StructCodec::encode_value(const Field& field, VersionRange possible, const 
     const std::string allowed = null_allowed(field, possible);
     if (allowed != "true")
       out_.line("if (!({})) {}.fail(\"{} must not be null\");", allowed, sink, field.name);
-    if (plain_struct) {
+    if (plain_struct && field.is_tagged()) {
+      out_.line("{}.uvarint(0);", sink);
+    } else if (plain_struct) {
       out_.line("{}.fixed(static_cast<std::int8_t>(-1));", sink);
     } else if (field.type.array) {
       out_.line("{}.null_array({});", sink, flexible_word(field));
@@ -115,10 +117,11 @@ void StructCodec::encode_value(const Field& field, VersionRange possible, const 
     value = "(*" + member + ")";
     if (plain_struct) {
       const std::string allowed_here = null_allowed(field, possible);
+      const std::string present = field.is_tagged() ? sink + ".uvarint(1);" : sink + ".fixed(static_cast<std::int8_t>(1));";
       if (allowed_here == "true") {
-        out_.line("{}.fixed(static_cast<std::int8_t>(1));", sink);
+        out_.put(present);
       } else if (allowed_here != "false") {
-        out_.line("if ({}) {}.fixed(static_cast<std::int8_t>(1));", allowed_here, sink);
+        out_.line("if ({}) {}", allowed_here, present);
       }
     }
   }
@@ -255,9 +258,10 @@ void StructCodec::decode_value(const Field& field, VersionRange possible, const 
     case Kind::records: return out_.line("reader.nullable_records({}, {}, {});", member, flexible, allowed);
     default: break;
   }
-  // A structure that may be null: a negative marker byte is null, any other is present.
-  out_.open(allowed == "true" ? std::string("if (reader.fixed<std::int8_t>() < 0)")
-                              : fmt::format("if (({}) && reader.fixed<std::int8_t>() < 0)", allowed));
+  // A structure that may be null: a negative marker byte is null, any other is present. Where it is tagged the marker is a
+  // varint, and null is zero or less.
+  const std::string is_null = field.is_tagged() ? "static_cast<std::int32_t>(reader.uvarint()) <= 0" : "reader.fixed<std::int8_t>() < 0";
+  out_.open(allowed == "true" ? fmt::format("if ({})", is_null) : fmt::format("if (({}) && {})", allowed, is_null));
   out_.line("{}.reset();", member);
   out_.otherwise("} else {");
   out_.line("decode_{}(reader, {}.emplace(), version);", field.type.name, member);

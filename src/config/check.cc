@@ -125,7 +125,7 @@ Problem check_log(const Config& config) {
     return line(config, deciding(config, {"log.retention.ms", "log.retention.minutes", "log.retention.hours"}),
                 "must be at least 1, or negative for no limit");
 
-  constexpr std::int64_t kLeastPerCleaner = 1024 * 1024;
+  constexpr std::int64_t kLeastPerCleaner = 1'048'576;
   const std::int64_t threads = config.get_int("log.cleaner.threads");
   const std::int64_t buffer = config.get_long("log.cleaner.dedupe.buffer.size");
   if (buffer / threads <= kLeastPerCleaner)

@@ -304,7 +304,7 @@ std::string double_text(double value) {
     if (count <= exponent + 1) {
       result += digits + std::string(static_cast<std::size_t>(exponent + 1 - count), '0') + ".0";
     } else {
-      const auto point = static_cast<std::size_t>(exponent + 1);
+      const std::size_t point = static_cast<std::size_t>(exponent) + 1;
       result += digits.substr(0, point) + "." + digits.substr(point);
     }
   } else {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/check.h"
 #include "metadata/store_test_util.h"
 
 namespace thalweg::metadata {

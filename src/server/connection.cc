@@ -74,10 +74,16 @@ Connection::Connection(broker::Shard& shard, InFlightBytes& in_flight, Limits li
       in_flight_(in_flight),
       limits_(limits),
       stream_(std::move(stream)),
-      last_active_(shard.core().clock().steady()) {
+      last_active_(shard.core().clock().steady()),
+      last_byte_(last_active_) {
   info_.peer = stream_->peer();
   info_.peer_host = stream_->peer_host();
   info_.listener = &listener;
+}
+
+Connection::~Connection() {
+  if (charged_ahead_ > 0) in_flight_.remove_partial(this);
+  in_flight_.release(charged_ahead_);
 }
 
 Awaitable<void> Connection::serve() {
@@ -90,6 +96,7 @@ Awaitable<void> Connection::serve() {
   // Answers that are under way still go out where the peer has only stopped sending.
   if (!closed_) co_await wait_for_answers(0);
   close();
+  give_block_back();
 }
 
 void Connection::close() {
@@ -120,24 +127,35 @@ void Connection::give_block_back() {
   block_ = base::Buffer();
 }
 
-Awaitable<bool> Connection::make_room(std::size_t size) {
+void Connection::make_room(std::size_t size) {
   const std::size_t have = end_ - begin_;
-  if (block_.capacity() - begin_ >= size) co_return true;
+  if (block_.capacity() - begin_ >= size) return;
   if (begin_ > 0 && block_.capacity() >= size && block_.unshared()) {
     std::memmove(block_.data(), block_.data() + begin_, have);
     begin_ = 0;
     end_ = have;
-    co_return true;
+    return;
   }
   // A claim is believed a mebibyte at first, then for as much again as has come.
-  const std::size_t capacity = std::min(size, std::max(kFirstClaim, have * 2));
-  if (capacity > InFlightBytes::kBlockBytes) {
-    const std::size_t more = capacity - std::min(capacity, charged_ahead_);
-    if (!in_flight_.try_acquire(more)) co_await in_flight_.acquire(more);
-    charged_ahead_ += more;
-  }
-  take_block(capacity);
+  take_block(std::min(size, std::max(kFirstClaim, have * 2)));
+}
+
+Awaitable<bool> Connection::charge_ahead() {
+  const std::size_t have = end_ - begin_;
+  if (have < charged_ahead_ + InFlightBytes::kBlockBytes) co_return true;
+  const std::size_t more = have - charged_ahead_;
+  if (!in_flight_.try_acquire(more)) co_await in_flight_.acquire(more);
+  if (charged_ahead_ == 0) in_flight_.add_partial(this);
+  charged_ahead_ += more;
   co_return !closed_;
+}
+
+void Connection::give_up() {
+  shard_.core().post([self = shared_from_this()] {
+    if (self->closed_) return;
+    self->fail("half a frame, and no byte of it for a while, when memory was short");
+    self->close();
+  });
 }
 
 Awaitable<bool> Connection::read_frame(base::Bytes& frame) {
@@ -165,13 +183,17 @@ Awaitable<bool> Connection::read_frame(base::Bytes& frame) {
       if (!co_await stream_->readable() || closed_) co_return false;
       take_block(InFlightBytes::kBlockBytes);
     } else if (end_ == block_.capacity() || block_.capacity() - begin_ < want) {
-      if (!co_await make_room(want)) co_return false;
+      make_room(want);
     }
     const auto n = stream_->read_now({block_.data() + end_, block_.capacity() - end_});
     if (!n) co_return false;
     end_ += *n;
     shard_.metrics().bytes_received.add(static_cast<std::int64_t>(*n));
-    if (*n == 0 && end_ > begin_) {
+    if (*n > 0) {
+      last_byte_ = shard_.core().clock().steady();
+      // A whole frame is charged for when it is handled.
+      if (want > InFlightBytes::kBlockBytes && end_ - begin_ < want && !co_await charge_ahead()) co_return false;
+    } else if (end_ > begin_) {
       if (!co_await stream_->readable() || closed_) co_return false;
     }
   }
@@ -215,7 +237,7 @@ Awaitable<bool> Connection::handle(base::Bytes frame) {
   // What was charged while the frame came counts for it; the rest is charged now.
   slot->charged_bytes = std::max(charged_ahead_, frame.size());
   const std::size_t rest = slot->charged_bytes - charged_ahead_;
-  charged_ahead_ = 0;
+  if (std::exchange(charged_ahead_, 0) > 0) in_flight_.remove_partial(this);
   if (!in_flight_.try_acquire(rest)) co_await in_flight_.acquire(rest);
   if (closed_) {
     in_flight_.release(slot->charged_bytes);

@@ -20,7 +20,7 @@
 
 namespace thalweg::server {
 
-class Connection : public std::enable_shared_from_this<Connection> {
+class Connection final : public std::enable_shared_from_this<Connection>, private PartialFrame {
  public:
   struct Limits {
     std::size_t frame_bytes = 100 << 20;  // socket.request.max.bytes
@@ -29,6 +29,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Connection(broker::Shard& shard, InFlightBytes& in_flight, Limits limits, const broker::ListenerInfo& listener,
              std::unique_ptr<runtime::Stream> stream);
+  ~Connection() override;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   // Serves until the peer ends the connection, a fault does, or close() is called.
   runtime::Awaitable<void> serve();
@@ -52,7 +55,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // A whole frame without its size, or nothing where the connection has ended.
   runtime::Awaitable<bool> read_frame(base::Bytes& frame);
   // Makes room in the block for a frame of `size` bytes of which some may be there already.
-  runtime::Awaitable<bool> make_room(std::size_t size);
+  void make_room(std::size_t size);
+  // Takes what has come of a large frame from the budget. False where the connection ended meanwhile.
+  runtime::Awaitable<bool> charge_ahead();
+  [[nodiscard]] base::SteadyTime last_byte() const override { return last_byte_; }
+  void give_up() override;
   void take_block(std::size_t capacity);
   void give_block_back();
 
@@ -77,11 +84,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::unique_ptr<runtime::Stream> stream_;
   broker::ConnectionInfo info_;
   base::SteadyTime last_active_;
+  base::SteadyTime last_byte_;
 
   base::Buffer block_;
   std::size_t begin_ = 0;  // of the bytes in the block that were not handled yet
   std::size_t end_ = 0;
-  std::size_t charged_ahead_ = 0;  // of the budget, for a large frame that is not whole yet
+  std::size_t charged_ahead_ = 0;  // of the budget, for what has come of a large frame that is not whole yet
 
   std::deque<std::shared_ptr<Slot>> slots_;
   base::BufferChain out_;

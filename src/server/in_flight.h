@@ -1,67 +1,64 @@
-// InFlightBytes: one core's share of the budget for requests that are being handled. Whoever reads beyond it waits, so that
-// no number of clients can make the broker hold more than it was given.
+// InFlightBytes: one core's share of the budget for requests that are being read and handled. Whoever comes beyond it waits,
+// so that no number of clients can make the broker hold more than it was given.
+//
+// A frame is charged for as its bytes come, not for what it claims, so half a frame costs what was sent of it. A connection
+// that holds such bytes and sends no more is ended once others have to wait for them.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/bytes.h"
 #include "broker/metrics.h"
 #include "runtime/await.h"
+#include "runtime/core.h"
 
 namespace thalweg::server {
 
+// Whoever is charged for a frame that is not whole yet.
+class PartialFrame {
+ public:
+  virtual ~PartialFrame() = default;
+  // When its last byte came.
+  [[nodiscard]] virtual base::SteadyTime last_byte() const = 0;
+  // Gives the frame up and its bytes back, not inside this call.
+  virtual void give_up() = 0;
+};
+
 class InFlightBytes {
  public:
-  InFlightBytes(std::int64_t limit, broker::CoreMetrics& metrics) : limit_(limit), metrics_(metrics) {}
+  InFlightBytes(std::int64_t limit, runtime::Core& core, broker::CoreMetrics& metrics)
+      : limit_(limit), core_(core), metrics_(metrics) {}
 
   // Waits until the bytes fit, or nothing else is in flight, and takes them.
-  runtime::Awaitable<void> acquire(std::size_t bytes) {
-    while (used_ > 0 && used_ + static_cast<std::int64_t>(bytes) > limit_) {
-      metrics_.bytes_in_flight_waits.add();
-      co_await runtime::suspend<int>([this](runtime::Resume<int> resume) { waiting_.push_back(std::move(resume)); });
-    }
-    add(static_cast<std::int64_t>(bytes));
-  }
+  runtime::Awaitable<void> acquire(std::size_t bytes);
   // Whether the bytes fit right now; takes them if so.
-  bool try_acquire(std::size_t bytes) {
-    if (used_ > 0 && used_ + static_cast<std::int64_t>(bytes) > limit_) return false;
-    add(static_cast<std::int64_t>(bytes));
-    return true;
-  }
-  void release(std::size_t bytes) {
-    if (bytes == 0) return;
-    add(-static_cast<std::int64_t>(bytes));
-    for (auto& resume : std::exchange(waiting_, {})) resume(0);
-  }
+  bool try_acquire(std::size_t bytes);
+  void release(std::size_t bytes);
+  void add_partial(PartialFrame* frame) { partial_.insert(frame); }
+  void remove_partial(PartialFrame* frame) { partial_.erase(frame); }
 
   // Blocks that a connection reads into, lent so that an idle connection holds none.
   static constexpr std::size_t kBlockBytes = 64 * 1024;
-  base::Buffer lend_block() {
-    if (spare_.empty()) return base::Buffer(kBlockBytes);
-    base::Buffer block = std::move(spare_.back());
-    spare_.pop_back();
-    return block;
-  }
-  void return_block(base::Buffer block) {
-    constexpr std::size_t kMostSpare = 64;
-    if (block.capacity() == kBlockBytes && block.unshared() && spare_.size() < kMostSpare)
-      spare_.push_back(std::move(block));
-  }
+  base::Buffer lend_block();
+  void return_block(base::Buffer block);
 
  private:
-  void add(std::int64_t bytes) {
-    used_ += bytes;
-    metrics_.bytes_in_flight.store(used_, std::memory_order_relaxed);
-  }
+  void add(std::int64_t bytes);
+  void watch_for_stalled();
 
-  std::int64_t limit_;
+  const std::int64_t limit_;
+  runtime::Core& core_;
   broker::CoreMetrics& metrics_;
   std::int64_t used_ = 0;
   std::deque<runtime::Resume<int>> waiting_;
+  std::unordered_set<PartialFrame*> partial_;
+  bool watching_ = false;
   std::vector<base::Buffer> spare_;
 };
 

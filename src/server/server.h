@@ -43,7 +43,7 @@ class Server {
   // The connections of one core, touched there only.
   struct CoreState {
     explicit CoreState(broker::Shard& shard, std::int64_t in_flight_limit)
-        : shard(shard), in_flight(in_flight_limit, shard.metrics()) {}
+        : shard(shard), in_flight(in_flight_limit, shard.core(), shard.metrics()) {}
     broker::Shard& shard;
     InFlightBytes in_flight;
     std::unordered_set<std::shared_ptr<Connection>> connections;

@@ -45,7 +45,7 @@ std::optional<std::int32_t> LeaderEpochs::epoch_of(std::int64_t offset) const {
 }
 
 EpochEndOffset LeaderEpochs::end_offset_of(std::int32_t epoch, std::int64_t log_end_offset) const {
-  if (epoch < 0 || entries_.empty()) return {};
+  if (epoch == -1 || entries_.empty()) return {};
   if (entries_.back().epoch == epoch) return {epoch, log_end_offset};
   const auto higher = std::ranges::find_if(entries_, [&](const auto& entry) { return entry.epoch > epoch; });
   if (higher == entries_.end()) return {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 #include "storage/log.h"
@@ -151,6 +152,8 @@ runtime::IoResult<void> Log::truncate_fully(std::int64_t offset, std::int64_t no
   LogRecovery recovery(*this, options);
   TRY(recovery.list_snapshots());
   TRY(recovery.remove_stray_snapshots());
+  ASSIGN_OR_RETURN(const auto file, active().file());
+  TRY(file->sync());
   return home_.context.files.sync_directory(home_.folder);
 }
 

@@ -132,6 +132,8 @@ struct MessageEntry {
   int highest_version;
   int first_flexible_version;
   Decoded (*decode)(const Bytes& wire, int version);
+  // Decodes and drops the message; true where it could be read.
+  bool (*decode_only)(const Bytes& wire, int version);
   // Nothing, with a reason in `fault`, where the JSON cannot be written in this version.
   std::optional<Bytes> (*encode)(const Json& json, int version, std::string& fault);
   Json (*to_json)(const Json& json, int version);
@@ -162,6 +164,12 @@ struct EntryCode {
     result.size_agrees = message.encoded_size(version) == result.encoded.size();
     return result;
   }
+  static bool decode_only(const Bytes& wire, int version) {
+    Reader reader(wire);
+    M message;
+    message.decode(reader, version);
+    return reader.ok();
+  }
   static std::optional<Bytes> encode(const Json& json, int version, std::string& fault) {
     M message;
     from_json(json, message, version);
@@ -186,7 +194,7 @@ MessageEntry make_entry(Json (*to_json)(const M&, int, JsonContext&), void (*fro
   EntryCode<M>::to_json = to_json;
   EntryCode<M>::from_json = from_json;
   return {M::kName, M::kLowestVersion, M::kHighestVersion, M::kFirstFlexibleVersion,
-          EntryCode<M>::decode, EntryCode<M>::encode, EntryCode<M>::again};
+          EntryCode<M>::decode, EntryCode<M>::decode_only, EntryCode<M>::encode, EntryCode<M>::again};
 }
 
 // Every message that has a version.

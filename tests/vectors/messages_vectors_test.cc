@@ -71,6 +71,31 @@ TEST(MessageVectors, SpoiltBytesAreReadOrRefusedAsTheReferenceDoes) {
   EXPECT_EQ(lines, 2519);
 }
 
+// Found by asking the live reference: there is no such line among the vectors.
+TEST(MessageVectors, ATaggedStructureThatMayBeNullHasAVarintInFront) {
+  const MessageEntry* entry = find_message("ConsumerGroupMemberMetadataValue");
+  const std::string head = "0101010101010000000001";
+  const auto member = [&](const std::string& tagged) -> std::string {
+    const Decoded decoded = entry->decode(from_hex(head + tagged), 0);
+    if (decoded.fault) return "refused";
+    return decoded.json.contains("classicMemberMetadata") ? decoded.json["classicMemberMetadata"].dump() : "default";
+  };
+  EXPECT_EQ(member("00"), "default");
+  EXPECT_EQ(member("01000100"), "null");
+  EXPECT_EQ(member("01000b" "ffffffff0f" "000000050100"), "null");
+  EXPECT_EQ(member("010001ff"), "refused");
+  const std::string present = R"({"sessionTimeoutMs":5,"supportedProtocols":[]})";
+  EXPECT_EQ(member("010007" "01" "000000050100"), present);
+  EXPECT_EQ(member("010007" "8001" "000000050100"), present);
+
+  Json json = {{"instanceId", ""}, {"rackId", ""}, {"clientId", ""}, {"clientHost", ""}, {"subscribedTopicRegex", ""},
+               {"rebalanceTimeoutMs", 0}, {"serverAssignor", ""}, {"classicMemberMetadata", nullptr}};
+  std::string fault;
+  EXPECT_EQ(base::hex_encode(entry->encode(json, 0, fault)->span()), head + "01000100");
+  json["classicMemberMetadata"] = Json::parse(present);
+  EXPECT_EQ(base::hex_encode(entry->encode(json, 0, fault)->span()), head + "01000701000000050100");
+}
+
 // The fullest short sample of each message version.
 std::map<std::pair<std::string, int>, Bytes> samples() {
   std::map<std::pair<std::string, int>, Bytes> result;

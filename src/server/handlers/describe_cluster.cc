@@ -9,7 +9,7 @@ Awaitable<protocol::DescribeClusterResponse> describe_cluster(RequestContext& co
   protocol::DescribeClusterResponse response;
   constexpr std::int8_t kBrokers = 1;
   constexpr std::int8_t kControllers = 2;
-  response.endpoint_type = request.endpoint_type;
+  response.endpoint_type = kBrokers;
   if (request.endpoint_type != kBrokers) {
     // A broker's listener answers for brokers only (KIP-919).
     response.error_code = request.endpoint_type == kControllers ? protocol::ErrorCode::mismatched_endpoint_type

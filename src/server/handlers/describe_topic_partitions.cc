@@ -51,11 +51,27 @@ std::vector<std::string> wanted_names(const RequestContext& context, const proto
   return names;
 }
 
+// Whether the cursor is one that an earlier answer to this request can have given.
+bool is_sound_cursor(const protocol::DescribeTopicPartitionsRequest& request) {
+  if (!request.cursor) return true;
+  if (request.cursor->partition_index < 0) return false;
+  const auto is_at = [&](const auto& topic) { return topic.name == request.cursor->topic_name; };
+  return request.topics.empty() || std::ranges::any_of(request.topics, is_at);
+}
+
 }  // namespace
 
 Awaitable<DescribeTopicPartitionsResponse> describe_topic_partitions(RequestContext& context,
                                                                      protocol::DescribeTopicPartitionsRequest request) {
   DescribeTopicPartitionsResponse response;
+  if (!is_sound_cursor(request)) {
+    for (const auto& topic : request.topics) {
+      Topic& answer = response.topics.emplace_back();
+      answer.error_code = ErrorCode::invalid_request;
+      answer.name = topic.name;
+    }
+    co_return response;
+  }
   const std::shared_ptr<const metadata::Snapshot> snapshot = context.shard.snapshot();
   const bool all = request.topics.empty();
   std::int32_t left = std::clamp(request.response_partition_limit, 1, context.broker.settings().max_request_partition_size_limit);
@@ -74,6 +90,7 @@ Awaitable<DescribeTopicPartitionsResponse> describe_topic_partitions(RequestCont
       answer.error_code =
           broker::topic_name_fault(name) ? ErrorCode::invalid_topic_exception : ErrorCode::unknown_topic_or_partition;
       answer.name = protocol::TopicName(name);
+      answer.topic_authorized_operations = RequestContext::authorized_operations(ResourceType::topic);
       continue;
     }
     Topic& answer = response.topics.emplace_back();
@@ -83,7 +100,7 @@ Awaitable<DescribeTopicPartitionsResponse> describe_topic_partitions(RequestCont
     answer.topic_authorized_operations = RequestContext::authorized_operations(ResourceType::topic);
     std::int32_t number = 0;
     if (request.cursor && request.cursor->topic_name == std::string_view(name))
-      number = std::max(0, request.cursor->partition_index);
+      number = request.cursor->partition_index;
     for (; number < topic->partitions.size() && left > 0; ++number, --left) add_partition(answer, context, *topic, number);
     if (number < topic->partitions.size()) {
       auto& cursor = response.next_cursor.emplace();

@@ -23,42 +23,82 @@ using protocol::FetchRequest;
 using protocol::FetchResponse;
 using Wanted = std::vector<std::shared_ptr<SessionPartition>>;
 
+constexpr std::int8_t kReadCommitted = 1;
+
 FetchResponse error_answer(ErrorCode error) {
   FetchResponse response;
   response.error_code = error;
   return response;
 }
 
+// The answer to a request that could not be made sense of. Up to version 12 clients look for the error at each partition.
+FetchResponse refuse_all(const RequestContext& context, const FetchRequest& request, ErrorCode error) {
+  FetchResponse response = error_answer(error);
+  response.session_id = request.session_id;
+  if (context.version >= 13) return response;
+  for (const auto& topic : request.topics) {
+    auto& answer = response.responses.emplace_back();
+    answer.topic = topic.topic;
+    for (const auto& wanted : topic.partitions) {
+      auto& partition = answer.partitions.emplace_back();
+      partition.partition_index = wanted.partition;
+      partition.error_code = error;
+      partition.high_watermark = -1;
+      partition.records = protocol::Records();
+    }
+  }
+  return response;
+}
+
+// Followers ask with their id; there are none, since each partition has one replica.
+bool is_follower(const FetchRequest& request) {
+  return request.replica_id.value() >= 0 || request.replica_state.replica_id.value() >= 0;
+}
+
 // The partitions of a request that has no session, or opens one, in its order and each once.
 Wanted named_partitions(const FetchRequest& request) {
   FetchSession once;
-  once.update(request);
+  once.want(request);
   return {once.partitions().begin(), once.partitions().end()};
 }
 
-// Reads everything that is wanted; what cannot be read for want of a topic or a permission is answered at once.
+// Finds the topic of a partition. One that was found by its id keeps its name, so that a client whose topic is deleted or
+// made again under its session hears of it.
+const metadata::Topic* find_topic(const metadata::Snapshot& snapshot, SessionPartition& partition) {
+  if (!partition.topic.empty()) return snapshot.topic(partition.topic);
+  const metadata::Topic* topic = snapshot.topic(partition.topic_id);
+  if (topic != nullptr) partition.topic = topic->name.str();
+  return topic;
+}
+
+ErrorCode refusal(const RequestContext& context, const SessionPartition& partition, const metadata::Topic* topic) {
+  if (context.version >= 13 && partition.topic.empty()) return ErrorCode::unknown_topic_id;
+  if (!context.authorized(broker::AclOperation::read, broker::ResourceType::topic, partition.topic))
+    return ErrorCode::topic_authorization_failed;
+  if (topic == nullptr || topic->partition(partition.partition) == nullptr) return ErrorCode::unknown_topic_or_partition;
+  return ErrorCode::none;
+}
+
+// Reads everything that is wanted. Behind what was read comes what cannot be read for want of a topic or a permission, in
+// its order.
 Awaitable<std::vector<FetchOutcome>> read(broker::Shard& home, const RequestContext& context, const FetchRequest& request,
                                           const Wanted& wanted) {
   const metadata::Snapshot& snapshot = *home.snapshot();
   std::vector<FetchItem> items;
+  std::vector<FetchOutcome> failed;
   std::vector<FetchOutcome> refused;
   items.reserve(wanted.size());
   for (std::size_t slot = 0; slot < wanted.size(); ++slot) {
-    const SessionPartition& partition = *wanted[slot];
-    const metadata::Topic* topic =
-        context.version >= 13 ? snapshot.topic(partition.topic_id) : snapshot.topic(partition.topic);
-    ErrorCode error = ErrorCode::none;
-    if (topic == nullptr) {
-      error = context.version >= 13 ? ErrorCode::unknown_topic_id : ErrorCode::unknown_topic_or_partition;
-    } else if (!context.authorized(broker::AclOperation::read, broker::ResourceType::topic, topic->name)) {
-      error = ErrorCode::topic_authorization_failed;
-    } else if (topic->partition(partition.partition) == nullptr) {
-      error = ErrorCode::unknown_topic_or_partition;
+    SessionPartition& partition = *wanted[slot];
+    const metadata::Topic* topic = find_topic(snapshot, partition);
+    if (const ErrorCode error = refusal(context, partition, topic); error != ErrorCode::none) {
+      refused.push_back({.slot = slot, .error = error, .aborted = std::vector<storage::AbortedTransaction>()});
+      continue;
     }
-    if (error != ErrorCode::none) {
-      FetchOutcome& outcome = refused.emplace_back();
-      outcome.slot = slot;
-      outcome.error = error;
+    const bool replaced = !partition.topic_id.is_zero() && partition.topic_id != topic->id;
+    if (replaced || is_follower(request)) {
+      failed.push_back(
+          {.slot = slot, .error = replaced ? ErrorCode::inconsistent_topic_id : ErrorCode::not_leader_or_follower});
       continue;
     }
     items.push_back({.key = {.topic_id = topic->id, .partition = partition.partition},
@@ -72,12 +112,15 @@ Awaitable<std::vector<FetchOutcome>> read(broker::Shard& home, const RequestCont
   broker::FetchOptions options;
   options.max_bytes = std::min(request.max_bytes, home.broker().settings().fetch_max_bytes);
   options.min_bytes = std::min(request.min_bytes, options.max_bytes);
-  // An error is news that the client should not wait for.
-  options.max_wait_ms = refused.empty() ? request.max_wait_ms : 0;
-  options.read_committed = request.isolation_level == 1;
+  // A failed read is news that the client should not wait for; a refusal is not, and it will hear it again.
+  options.max_wait_ms = failed.empty() ? request.max_wait_ms : 0;
+  options.read_committed = request.isolation_level == kReadCommitted;
+  // A limit that makes no sense hits the first partition; what follows is read as if no room were left.
+  if (request.max_bytes < 0 && !items.empty()) items.front().max_bytes = request.max_bytes;
   std::vector<FetchOutcome> outcomes = co_await broker::fetch(home, std::move(items), options);
-  for (FetchOutcome& outcome : refused) outcomes.push_back(std::move(outcome));
+  for (FetchOutcome& outcome : failed) outcomes.push_back(std::move(outcome));
   std::ranges::sort(outcomes, {}, &FetchOutcome::slot);
+  for (FetchOutcome& outcome : refused) outcomes.push_back(std::move(outcome));
   co_return outcomes;
 }
 
@@ -89,7 +132,7 @@ void add_partition(FetchResponse& response, const RequestContext& context, const
                                  : response.responses.back().topic == std::string_view(partition.topic));
   if (!same_topic) {
     auto& topic = response.responses.emplace_back();
-    topic.topic = protocol::TopicName(partition.topic);
+    if (!by_id) topic.topic = protocol::TopicName(partition.topic);
     topic.topic_id = partition.topic_id;
   }
   auto& answer = response.responses.back().partitions.emplace_back();
@@ -144,7 +187,7 @@ Awaitable<FetchResponse> full_fetch(broker::Shard& home, RequestContext& context
   std::vector<FetchOutcome> outcomes = co_await read(home, context, request, wanted);
   count_bytes(home, outcomes);
   FetchResponse response;
-  if (open_session && !wanted.empty()) {
+  if (open_session) {
     auto session = home.fetch_sessions().create(wanted.size(), home.now_ms(), home.random());
     if (session) {
       session->uses_topic_ids = context.version >= 13;
@@ -165,7 +208,8 @@ Awaitable<FetchResponse> incremental_fetch(broker::Shard& home, RequestContext& 
   if (!session) co_return error_answer(ErrorCode::fetch_session_id_not_found);
   if (session->epoch != request.session_epoch) co_return error_answer(ErrorCode::invalid_fetch_session_epoch);
   if (session->uses_topic_ids != (context.version >= 13)) co_return error_answer(ErrorCode::fetch_session_topic_id_error);
-  session->update(request);
+  session->want(request);
+  session->forget(request);
   if (session->partitions().empty()) {
     home.fetch_sessions().remove(session->id);
     co_return FetchResponse();
@@ -191,6 +235,8 @@ Awaitable<FetchResponse> incremental_fetch(broker::Shard& home, RequestContext& 
 
 Awaitable<FetchResponse> fetch(RequestContext& context, FetchRequest request) {
   broker::Shard& here = context.shard;
+  if (request.isolation_level < 0 || request.isolation_level > kReadCommitted)
+    co_return refuse_all(context, request, ErrorCode::unknown_server_error);
   // Before sessions every request is whole.
   const std::int32_t epoch = context.version >= 7 ? request.session_epoch : broker::kFinalEpoch;
   const std::int32_t id = context.version >= 7 ? request.session_id : broker::kNoSession;

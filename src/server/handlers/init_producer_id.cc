@@ -4,10 +4,16 @@
 
 namespace thalweg::server::handlers {
 
+namespace {
+
+constexpr std::int16_t kNoProducerEpoch = -1;
+
+}  // namespace
+
 Awaitable<protocol::InitProducerIdResponse> init_producer_id(RequestContext& context, protocol::InitProducerIdRequest request) {
   protocol::InitProducerIdResponse response;
   response.producer_id = protocol::kNoProducerId;
-  response.producer_epoch = -1;
+  response.producer_epoch = kNoProducerEpoch;
   using protocol::ErrorCode;
   if (request.transactional_id) {
     response.error_code = request.transactional_id->empty() ? ErrorCode::invalid_request : ErrorCode::coordinator_not_available;
@@ -15,6 +21,12 @@ Awaitable<protocol::InitProducerIdResponse> init_producer_id(RequestContext& con
   }
   if (!context.authorized(broker::AclOperation::idempotent_write, broker::ResourceType::cluster, broker::kClusterResource)) {
     response.error_code = ErrorCode::cluster_authorization_failed;
+    co_return response;
+  }
+  // A producer that has lost its place names what it had; both or neither.
+  const bool has_id = request.producer_id != protocol::kNoProducerId;
+  if (has_id != (request.producer_epoch != kNoProducerEpoch)) {
+    response.error_code = ErrorCode::invalid_request;
     co_return response;
   }
   const auto id = co_await broker::next_producer_id(context);

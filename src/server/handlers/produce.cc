@@ -1,6 +1,7 @@
 // Produce (API 0).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "broker/produce.h"
 #include "broker/shard.h"
 #include "broker/topic_admin.h"
+#include "protocol/record_batch.h"
 #include "server/handlers/handlers.h"
 
 namespace thalweg::server::handlers {
@@ -36,6 +38,19 @@ ErrorCode refuse_topic(const RequestContext& context, const metadata::Topic* top
   if (!context.authorized(AclOperation::write, ResourceType::topic, name)) return ErrorCode::topic_authorization_failed;
   if (broker::is_internal_topic(name)) return ErrorCode::invalid_topic_exception;
   return ErrorCode::none;
+}
+
+// Whether what the records claim is allowed: transactional ones come with a transactional id that the client may use.
+bool may_be_transactional(const RequestContext& context, const ProduceRequest& request) {
+  const auto is_transactional = [](const auto& data) {
+    if (!data.records) return false;
+    const auto batch = protocol::parse_batch(data.records->bytes().span());
+    return batch && batch->is_transactional();
+  };
+  const auto has_any = [&](const auto& topic) { return std::ranges::any_of(topic.partition_data, is_transactional); };
+  if (!std::ranges::any_of(request.topic_data, has_any)) return true;
+  return request.transactional_id &&
+         context.authorized(AclOperation::write, ResourceType::transactional_id, request.transactional_id->view());
 }
 
 void draft_topic(Draft& draft, RequestContext& context, ProduceRequest::TopicProduceData& topic, ErrorCode refused) {
@@ -70,10 +85,10 @@ void draft_topic(Draft& draft, RequestContext& context, ProduceRequest::TopicPro
 
 void fill(PartitionAnswer& answer, ProduceOutcome outcome) {
   answer.error_code = outcome.error;
+  answer.log_start_offset = outcome.log_start_offset;
   if (outcome.error == ErrorCode::none) {
     answer.base_offset = outcome.base_offset;
     answer.log_append_time_ms = outcome.log_append_time_ms;
-    answer.log_start_offset = outcome.log_start_offset;
     return;
   }
   if (outcome.message) answer.error_message = *outcome.message;
@@ -127,9 +142,11 @@ Awaitable<ProduceAnswer> produce(RequestContext& context, ProduceRequest request
   Draft draft;
   draft.items.resize(static_cast<std::size_t>(context.broker.core_count()));
   ErrorCode refused = ErrorCode::none;
+  if (!may_be_transactional(context, request)) refused = ErrorCode::transactional_id_authorization_failed;
   if (request.acks < -1 || request.acks > 1) refused = ErrorCode::invalid_required_acks;
   draft.response.responses.reserve(request.topic_data.size());
-  for (auto& topic : request.topic_data) draft_topic(draft, context, topic, refused);
+  for (auto& topic : request.topic_data)
+    if (!topic.partition_data.empty()) draft_topic(draft, context, topic, refused);
 
   const broker::ProduceOptions options{.acks = request.acks, .api_version = static_cast<std::int16_t>(context.version)};
   std::vector<ProduceOutcome> outcomes = co_await append_everywhere(context, std::move(draft.items), options);

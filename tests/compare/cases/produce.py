@@ -38,6 +38,8 @@ def plain(b, v):
 def acks(b, v, count):
     name = b.topic()
     put(b, v, name, acks=count)
+    # acks=1 promises nothing about when the record can be read.
+    b.until("the record", lambda: b.end_offset(name) == 1)
     stored(b, name)
 
 
@@ -447,6 +449,7 @@ def min_isr(b):
     name = b.topic(min_insync_replicas=2)
     put(b, 9, name)
     put(b, 9, name, acks=1)
+    b.until("the second record", lambda: b.end_offset(name) == 2)
     b.note("end offset", b.end_offset(name))
 
 
