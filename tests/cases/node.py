@@ -376,11 +376,13 @@ class Client:
 
 
 def sequenced(producer, sequence, count=1, epoch=None, **more):
-    """A batch of an idempotent producer, whose records say which sequence they have."""
+    """A batch of an idempotent producer, whose records say which sequence they have. Their time is now: by the time of its
+    last batch a broker, Kafka too, forgets a producer that has been silent for a day."""
     pid, given = producer
-    values = [b"%d" % (sequence + i) for i in range(count)]
+    now = int(time.time() * 1000)
+    records = [batches.record(b"%d" % (sequence + i), timestamp=now) for i in range(count)]
     epoch = given if epoch is None else epoch
-    return batches.batch(values, producer_id=pid, producer_epoch=epoch, sequence=sequence, **more)
+    return batches.batch(records, producer_id=pid, producer_epoch=epoch, sequence=sequence, **more)
 
 
 def outcome(connection, timeout=10.0):
