@@ -178,10 +178,7 @@ Awaitable<Result<CreatedTopic>> create_topic(RequestContext& context, NewTopic t
                        .partitions = shape.partitions,
                        .replication_factor = shape.replication_factor,
                        .configs = configs};
-  if (validate_only) {
-    created.topic_id = {};
-    co_return created;
-  }
+  if (validate_only) co_return created;
   metadata::ChangeSet changes;
   changes.preconditions.emplace_back(metadata::TopicNameFree{topic.name});
   changes.records.emplace_back(records::TopicCreated{.name = topic.name,

@@ -67,8 +67,8 @@ class LargeRecord {
     if (failed_) return false;
     if (!decompressor_.available().empty()) return true;
     Result<bool> more = decompressor_.fill();
-    if (!more.has_value()) error_ = std::move(more).error();
     failed_ = !more.has_value() || !*more;
+    if (!more.has_value()) error_ = std::move(more).error();
     return !failed_;
   }
   void skip(std::int64_t count) {

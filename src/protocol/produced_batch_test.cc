@@ -312,7 +312,7 @@ TEST(ProducedBatch, AllOfABatchIsBoundedToo) {
 }
 
 TEST(ProducedBatch, LargeRecordsAreWalkedInLittleMemory) {
-  const std::string huge(50 << 20, 'x');
+  const std::string huge(24 << 20, 'x');
   const std::string large(3 << 20, 'y');
   for (const CompressionType codec : kCodecs) {
     SCOPED_TRACE(compression_name(codec));
@@ -326,7 +326,7 @@ TEST(ProducedBatch, LargeRecordsAreWalkedInLittleMemory) {
     const auto summary = validate_produced_batch(parse_batch(batch).value(), rules, decompressor);
     ASSERT_TRUE(summary.has_value()) << summary.error().detail;
     EXPECT_EQ(summary->max_timestamp_offset_delta, 2);
-    EXPECT_GT(summary->decompressed_bytes, 56U << 20);
+    EXPECT_GE(summary->decompressed_bytes, 30U << 20);
     EXPECT_LT(decompressor.memory_bytes(), 8U << 20);
   }
 }
@@ -366,7 +366,7 @@ TEST(ProducedBatch, LargeRecordsThatBreakTheFormatAreRefused) {
 
 TEST(ProducedBatch, ABombOfEmptyRecordsEndsAtTheCount) {
   // Zeros are records of length zero, of which not even the first can be.
-  const Raw zeros(100 << 20);
+  const Raw zeros(16 << 20);
   for (const CompressionType codec : kCodecs) {
     if (codec == CompressionType::none) continue;
     EXPECT_EQ(verdict(batch_with_section(codec, zeros, 1000), {.max_batch_bytes = 1 << 30}), ErrorCode::invalid_record);

@@ -349,7 +349,9 @@ class Life {
         since += static_cast<std::uint32_t>(batch.size_bytes());
         at += static_cast<std::uint32_t>(batch.size_bytes());
       }
-      const std::string index = *files_.read_file(segment_file_path(kFolder, name->offset, SegmentFile::offset_index));
+      const auto read_index = files_.read_file(segment_file_path(kFolder, name->offset, SegmentFile::offset_index));
+      ASSERT_TRUE(read_index.has_value()) << read_index.error().message();
+      const std::string& index = *read_index;
       ASSERT_EQ(index.size() % OffsetIndexEntry::kSize, 0U);
       std::uint32_t last_position = 0;
       for (std::size_t i = 0; i < index.size(); i += OffsetIndexEntry::kSize) {
@@ -362,7 +364,9 @@ class Life {
       // A clean restart begins a new interval, so there may be one less for each.
       ASSERT_LE(index.size() / OffsetIndexEntry::kSize, entries);
       if (!had_clean_restart_) ASSERT_EQ(index.size() / OffsetIndexEntry::kSize, entries);
-      const std::string times = *files_.read_file(segment_file_path(kFolder, name->offset, SegmentFile::time_index));
+      const auto read_times = files_.read_file(segment_file_path(kFolder, name->offset, SegmentFile::time_index));
+      ASSERT_TRUE(read_times.has_value()) << read_times.error().message();
+      const std::string& times = *read_times;
       std::int64_t last_timestamp = -1;
       for (std::size_t i = 0; i < times.size(); i += TimeIndexEntry::kSize) {
         const auto one = TimeIndexEntry::decode(reinterpret_cast<const std::uint8_t*>(times.data()) + i);

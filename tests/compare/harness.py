@@ -360,6 +360,10 @@ class Session:
         }
         return self.ask("ListOffsets", 5, fields)["topics"][0]["partitions"][0]["offset"]
 
+    def shows(self, name, offset, partition=0):
+        """Waits until readers see all records before `offset`: acks below all do not promise that at once."""
+        self.until(f"{name} up to {offset}", lambda: self.end_offset(name, partition) >= offset)
+
     def producer(self):
         """A producer id without a transactional id."""
         answer = self.ask("InitProducerId", 4, {"transactionalId": None, "transactionTimeoutMs": 60000})
@@ -628,6 +632,14 @@ def session(schemas, host, port, tag, name):
         yield one
     finally:
         one.close()
+
+
+def warm_up(schemas, host, port, tag):
+    """Waits until a broker that has just started does all that it will do later: Kafka has no producer ids at first."""
+    with session(schemas, host, port, tag, "warm-up") as b:
+        fields = {"transactionalId": None, "transactionTimeoutMs": 60000}
+        b.until("a producer id", lambda: b.ask("InitProducerId", 4, fields)["errorCode"] == 0)
+        b.fill(b.topic())
 
 
 def run(schemas, host, port, tag, one):

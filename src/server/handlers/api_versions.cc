@@ -46,6 +46,16 @@ void add_features(ApiVersionsResponse& response, const broker::Broker& broker, i
   response.finalized_features_epoch = broker.broker_epoch();
 }
 
+// From version 5 on a client may say which broker it means to talk to: cluster and node, both or neither. One that has
+// come to another broker is told to look for its cluster again (KIP-1242).
+ErrorCode check_target(const RequestContext& context, const protocol::ApiVersionsRequest& request) {
+  const bool names_node = request.node_id != protocol::kNoBroker.value();
+  if (!request.cluster_id && !names_node) return ErrorCode::none;
+  if (!request.cluster_id || !names_node) return ErrorCode::invalid_request;
+  const bool is_here = request.cluster_id->view() == context.broker.cluster_id() && request.node_id == context.broker.settings().node_id;
+  return is_here ? ErrorCode::none : ErrorCode::rebootstrap_required;
+}
+
 }  // namespace
 
 Awaitable<ApiVersionsResponse> api_versions(RequestContext& context, protocol::ApiVersionsRequest request) {
@@ -55,6 +65,7 @@ Awaitable<ApiVersionsResponse> api_versions(RequestContext& context, protocol::A
       response.error_code = ErrorCode::invalid_request;
       co_return response;
     }
+    if (response.error_code = check_target(context, request); response.error_code != ErrorCode::none) co_return response;
     context.connection.client_software_name = request.client_software_name.str();
     context.connection.client_software_version = request.client_software_version.str();
   }

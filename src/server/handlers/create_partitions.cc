@@ -24,8 +24,7 @@ CreatePartitionsResponse::CreatePartitionsTopicResult result_of(std::string_view
   result.name = protocol::TopicName(name);
   result.error_code = error;
   result.error_message.reset();
-  if (error != ErrorCode::none)
-    result.error_message = message.empty() ? protocol::String(protocol::error_text(error)) : protocol::String(message);
+  if (!message.empty()) result.error_message = message;
   return result;
 }
 

@@ -81,8 +81,15 @@ Awaitable<DeleteTopicsResponse> delete_topics(RequestContext& context, protocol:
       response.responses.push_back(result_of(topic, error, std::nullopt));
       continue;
     }
+    const bool by_name = topic.name.has_value();
     topic.name = found->name.str();
     topic.id = found->id;
+    if (by_name ? ids.contains(topic.id) : names.contains(*topic.name)) {
+      // Told once, where the name stands.
+      if (by_name)
+        response.responses.push_back(result_of(topic, ErrorCode::invalid_request, "The topic was named by its id as well."));
+      continue;
+    }
     if (!context.authorized(AclOperation::delete_, ResourceType::topic, *topic.name)) {
       response.responses.push_back(result_of(topic, ErrorCode::topic_authorization_failed, std::nullopt));
       continue;

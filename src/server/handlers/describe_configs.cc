@@ -20,8 +20,27 @@ using protocol::ErrorCode;
 using protocol::Result;
 using Described = std::vector<config::Described>;
 
+bool is_known(std::int8_t type) {
+  return type == static_cast<std::int8_t>(ConfigResourceType::broker_logger) ||
+         stored_type(static_cast<ConfigResourceType>(type)).has_value();
+}
+
+// Checks that a broker is named, and that it is this one.
+Result<void> check_broker_id(const RequestContext& context, const std::string& name) {
+  if (name.empty()) return protocol::fail(ErrorCode::invalid_request, "A broker id is needed");
+  const auto id = config::parse_integer(name);
+  if (!id) return protocol::fail(ErrorCode::invalid_request, fmt::format("'{}' is no broker id", name));
+  if (*id != context.broker.settings().node_id)
+    return protocol::fail(ErrorCode::invalid_request, fmt::format("There is no broker '{}'; this one is {}", name,
+                                                                  context.broker.settings().node_id));
+  return {};
+}
+
 Result<Described> describe(const RequestContext& context, ConfigResourceType type, const std::string& name, const Layers& layers) {
   const metadata::Snapshot& snapshot = *context.shard.snapshot();
+  if (const ErrorCode denied = check_access(context, type, name, broker::AclOperation::describe_configs);
+      denied != ErrorCode::none)
+    return protocol::fail(denied, std::string(protocol::error_text(denied)));
   switch (type) {
     case ConfigResourceType::topic: {
       if (auto fault = broker::topic_name_fault(name)) return protocol::fail(ErrorCode::invalid_topic_exception, std::move(*fault));
@@ -31,20 +50,21 @@ Result<Described> describe(const RequestContext& context, ConfigResourceType typ
     }
     case ConfigResourceType::broker: {
       if (name.empty()) return config::describe_cluster_default(layers.view());
-      const auto id = config::parse_integer(name);
-      if (!id)
-        return protocol::fail(ErrorCode::invalid_request, fmt::format("Broker id must be an integer, but it is: {}", name));
-      if (*id != context.broker.settings().node_id)
-        return protocol::fail(ErrorCode::invalid_request,
-                              fmt::format("Unexpected broker id, expected {} or empty string, but received {}",
-                                          context.broker.settings().node_id, name));
+      TRY(check_broker_id(context, name));
       return config::describe_broker(layers.view());
     }
+    case ConfigResourceType::broker_logger: {
+      // The log has no parts whose level could be set one by one.
+      TRY(check_broker_id(context, name));
+      return Described();
+    }
     case ConfigResourceType::group: {
+      if (name.empty()) return protocol::fail(ErrorCode::invalid_request, "A group needs a name");
       const auto own = broker::Broker::overrides_of(snapshot, {.type = records::ResourceType::group, .name = name});
       return config::describe_group(own, layers.view());
     }
     case ConfigResourceType::client_metrics: {
+      if (name.empty()) return protocol::fail(ErrorCode::invalid_request, "A client metrics subscription needs a name");
       const auto own = broker::Broker::overrides_of(snapshot, {.type = records::ResourceType::client_metrics, .name = name});
       return config::describe_client_metrics(own);
     }
@@ -58,21 +78,27 @@ Result<Described> describe(const RequestContext& context, ConfigResourceType typ
 Awaitable<DescribeConfigsResponse> describe_configs(RequestContext& context, protocol::DescribeConfigsRequest request) {
   DescribeConfigsResponse response;
   const Layers layers(context);
+  // A kind of resource that does not exist makes the whole request a wrong one.
+  const bool sound = std::ranges::all_of(request.resources, [](const auto& r) { return is_known(r.resource_type); });
   for (const auto& resource : request.resources) {
     auto& result = response.results.emplace_back();
     result.resource_type = resource.resource_type;
     result.resource_name = resource.resource_name.view();
+    if (!sound) {
+      result.error_code = ErrorCode::invalid_request;
+      result.error_message = protocol::String(protocol::error_text(result.error_code));
+      continue;
+    }
     const auto described = describe(context, static_cast<ConfigResourceType>(resource.resource_type),
                                     resource.resource_name.str(), layers);
     if (!described) {
       result.error_code = described.error().code;
-      result.error_message = described.error().detail.empty() ? protocol::String(protocol::error_text(described.error().code))
-                                                              : protocol::String(described.error().detail);
+      result.error_message = described.error().detail;
       continue;
     }
-    result.error_message.reset();
+    // Neither null nor an empty list names a key: then all are wanted.
     const auto asked_for = [&](const std::string& name) {
-      return !resource.configuration_keys ||
+      return !resource.configuration_keys || resource.configuration_keys->empty() ||
              std::ranges::any_of(*resource.configuration_keys, [&](const auto& key) { return key == std::string_view(name); });
     };
     for (const config::Described& entry : *described) {

@@ -1,5 +1,8 @@
 // Metadata (API 3): brokers and topics; creates topics on demand.
+#include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "broker/broker.h"
@@ -42,9 +45,29 @@ MetadataResponse::MetadataResponseTopic topic_error(ErrorCode error, std::option
                                                     const base::Uuid& id) {
   MetadataResponse::MetadataResponseTopic answer;
   answer.error_code = error;
+  answer.is_internal = name && broker::is_internal_topic(*name);
   answer.name = std::move(name);
   answer.topic_id = id;
   return answer;
+}
+
+// The answer to a request that names a topic in no way its version knows.
+MetadataResponse refuse_all(const MetadataRequest& request) {
+  MetadataResponse response;
+  response.controller_id = protocol::kNoBroker;
+  response.error_code = ErrorCode::invalid_request;
+  for (const auto& topic : *request.topics)
+    response.topics.push_back(
+        topic_error(ErrorCode::invalid_request, topic.name.value_or(protocol::TopicName()), topic.topic_id));
+  return response;
+}
+
+// Before version 12 topics are named by their names only; from then on by the name or the id.
+bool names_topics(const MetadataRequest& request, int version) {
+  if (!request.topics) return true;
+  return std::ranges::all_of(*request.topics, [version](const auto& topic) {
+    return version < 12 ? topic.name && topic.topic_id.is_zero() : topic.name || !topic.topic_id.is_zero();
+  });
 }
 
 Awaitable<MetadataResponse::MetadataResponseTopic> named_topic(RequestContext& context, std::string name, bool may_create) {
@@ -63,6 +86,7 @@ Awaitable<MetadataResponse::MetadataResponseTopic> named_topic(RequestContext& c
 }  // namespace
 
 Awaitable<MetadataResponse> metadata(RequestContext& context, MetadataRequest request) {
+  if (!names_topics(request, context.version)) co_return refuse_all(request);
   MetadataResponse response;
   const std::shared_ptr<const metadata::Snapshot> snapshot = context.shard.snapshot();
   if (const auto* endpoint = context.broker.advertised(context.connection.listener->name)) {
@@ -82,20 +106,20 @@ Awaitable<MetadataResponse> metadata(RequestContext& context, MetadataRequest re
       if (context.authorized(AclOperation::describe, ResourceType::topic, name))
         response.topics.push_back(topic_answer(context, *topic));
   } else {
-    bool by_name_null = false;
-    for (const auto& wanted : *request.topics)
-      if (context.version < 12 && (!wanted.name || !wanted.topic_id.is_zero())) by_name_null = true;
+    const bool by_id = std::ranges::any_of(*request.topics, [](const auto& topic) { return !topic.topic_id.is_zero(); });
+    std::set<base::Uuid> ids;
+    std::set<std::string> names;
     for (auto& wanted : *request.topics) {
-      if (by_name_null) {
-        response.topics.push_back(topic_error(ErrorCode::invalid_request, wanted.name.value_or(protocol::TopicName()), wanted.topic_id));
-      } else if (!wanted.topic_id.is_zero()) {
+      if (by_id) {
+        // Where ids are given, names are not looked at.
+        if (wanted.topic_id.is_zero() || !ids.insert(wanted.topic_id).second) continue;
         const metadata::Topic* topic = snapshot->topic(wanted.topic_id);
         if (topic != nullptr && context.authorized(AclOperation::describe, ResourceType::topic, topic->name)) {
           response.topics.push_back(topic_answer(context, *topic));
         } else {
           response.topics.push_back(topic_error(ErrorCode::unknown_topic_id, std::nullopt, wanted.topic_id));
         }
-      } else if (wanted.name) {
+      } else if (names.insert(wanted.name->str()).second) {
         const bool may_create = context.version < 4 || request.allow_auto_topic_creation;
         auto answer = co_await named_topic(context, wanted.name->str(), may_create);
         response.topics.push_back(std::move(answer));
@@ -104,7 +128,7 @@ Awaitable<MetadataResponse> metadata(RequestContext& context, MetadataRequest re
   }
   if (request.include_topic_authorized_operations)
     for (auto& topic : response.topics)
-      if (topic.error_code == ErrorCode::none)
+      if (topic.name)
         topic.topic_authorized_operations = RequestContext::authorized_operations(ResourceType::topic);
   if (request.include_cluster_authorized_operations)
     response.cluster_authorized_operations = RequestContext::authorized_operations(ResourceType::cluster);
