@@ -97,8 +97,9 @@ Awaitable<std::vector<FetchOutcome>> read(broker::Shard& home, const RequestCont
     }
     const bool replaced = !partition.topic_id.is_zero() && partition.topic_id != topic->id;
     if (replaced || is_follower(request)) {
-      failed.push_back(
-          {.slot = slot, .error = replaced ? ErrorCode::inconsistent_topic_id : ErrorCode::not_leader_or_follower});
+      failed.push_back({.slot = slot,
+                        .error = replaced ? ErrorCode::inconsistent_topic_id : ErrorCode::not_leader_or_follower,
+                        .leader_epoch = snapshot.leader_epoch(*topic->partition(partition.partition))});
       continue;
     }
     items.push_back({.key = {.topic_id = topic->id, .partition = partition.partition},
@@ -144,6 +145,12 @@ void add_partition(FetchResponse& response, const RequestContext& context, const
   if (outcome.diverging) {
     answer.diverging_epoch.epoch = outcome.diverging->epoch;
     answer.diverging_epoch.end_offset = outcome.diverging->end_offset;
+  }
+  const bool wrong_leader =
+      outcome.error == ErrorCode::not_leader_or_follower || outcome.error == ErrorCode::fenced_leader_epoch;
+  if (context.version >= 16 && wrong_leader && outcome.leader_epoch >= 0) {
+    answer.current_leader.leader_id = context.broker.node_id();
+    answer.current_leader.leader_epoch = outcome.leader_epoch;
   }
   answer.aborted_transactions.reset();
   if (outcome.aborted) {
