@@ -19,9 +19,8 @@ constexpr int kLooks = 100'000;
 
 // Goes behind what is queued on the core.
 Awaitable<void> step_back(runtime::Core& core) {
-  (void)co_await runtime::suspend<int>([&core](runtime::Resume<int> resume) {
-    core.post([resume = std::move(resume)]() mutable { resume(0); });
-  });
+  (void)co_await runtime::suspend<int>(
+      [&core](runtime::Resume<int> resume) { core.post([resume = std::move(resume)]() mutable { resume(0); }); });
 }
 
 struct WaitForRevision {
@@ -42,7 +41,8 @@ Awaitable<void> seen_everywhere(RequestContext& context, Revision revision) {
   for (int i = 0; i < context.broker.core_count(); ++i) cores.add(i, revision);
   const std::vector<Revision> seen = co_await gather<Revision>(context.shard, std::move(cores), WaitForRevision{});
   for (const Revision core : seen)
-    if (core < revision) LOG_WARN("metadata", "a core is at revision {} still, behind {}", core.value(), revision.value());
+    if (core < revision)
+      LOG_WARN("metadata", "a core is at revision {} still, behind {}", core.value(), revision.value());
 }
 
 }  // namespace
@@ -63,11 +63,15 @@ protocol::Error store_error(const metadata::CommitFault& fault) {
   using protocol::ErrorCode;
   LOG_ERROR("metadata", "a change was not stored: {}", fault.detail);
   switch (fault.kind) {
-    case metadata::CommitFault::Kind::stopped: return {ErrorCode::broker_not_available, "the broker is stopping"};
-    case metadata::CommitFault::Kind::overloaded: return {ErrorCode::request_timed_out, "too many changes are waiting"};
+    case metadata::CommitFault::Kind::stopped:
+      return {ErrorCode::broker_not_available, "the broker is stopping"};
+    case metadata::CommitFault::Kind::overloaded:
+      return {ErrorCode::request_timed_out, "too many changes are waiting"};
     case metadata::CommitFault::Kind::precondition:
-    case metadata::CommitFault::Kind::invalid: return {ErrorCode::unknown_server_error, fault.detail};
-    case metadata::CommitFault::Kind::storage: break;
+    case metadata::CommitFault::Kind::invalid:
+      return {ErrorCode::unknown_server_error, fault.detail};
+    case metadata::CommitFault::Kind::storage:
+      break;
   }
   return {ErrorCode::unknown_server_error, "the metadata store failed"};
 }

@@ -8,8 +8,8 @@
 
 namespace thalweg::broker {
 
-// Commits and goes on once every core's view of the metadata has it: whoever hears of the change, on whichever connection,
-// finds it in force.
+// Commits and goes on once every core's view of the metadata has it: whoever hears of the change, on whichever
+// connection, finds it in force.
 runtime::Awaitable<metadata::CommitResult> commit(RequestContext& context, metadata::ChangeSet changes,
                                                   metadata::Urgency urgency = metadata::Urgency::urgent);
 

@@ -24,10 +24,14 @@ using runtime::Awaitable;
 
 const config::Table& table_of(records::ResourceType type) {
   switch (type) {
-    case records::ResourceType::topic: return config::topic_table();
-    case records::ResourceType::broker: return config::broker_table();
-    case records::ResourceType::client_metrics: return config::client_metrics_table();
-    case records::ResourceType::group: return config::group_table();
+    case records::ResourceType::topic:
+      return config::topic_table();
+    case records::ResourceType::broker:
+      return config::broker_table();
+    case records::ResourceType::client_metrics:
+      return config::client_metrics_table();
+    case records::ResourceType::group:
+      return config::group_table();
   }
   return config::topic_table();
 }
@@ -36,15 +40,20 @@ const config::Table& table_of(records::ResourceType type) {
 ErrorCode bad_config_error(records::ResourceType type, const config::ConfigKey* key) {
   if (type == records::ResourceType::broker) return ErrorCode::invalid_request;
   const bool is_pattern = key != nullptr && key->valid.rule == config::Rule::client_match;
-  return type == records::ResourceType::client_metrics && !is_pattern ? ErrorCode::invalid_request : ErrorCode::invalid_config;
+  return type == records::ResourceType::client_metrics && !is_pattern ? ErrorCode::invalid_request
+                                                                      : ErrorCode::invalid_config;
 }
 
 std::string_view kind_name(records::ResourceType type) {
   switch (type) {
-    case records::ResourceType::topic: return "topic";
-    case records::ResourceType::broker: return "broker";
-    case records::ResourceType::client_metrics: return "client metrics subscription";
-    case records::ResourceType::group: return "group";
+    case records::ResourceType::topic:
+      return "topic";
+    case records::ResourceType::broker:
+      return "broker";
+    case records::ResourceType::client_metrics:
+      return "client metrics subscription";
+    case records::ResourceType::group:
+      return "group";
   }
   return "resource";
 }
@@ -52,8 +61,8 @@ std::string_view kind_name(records::ResourceType type) {
 Result<std::string> changed_list(const config::ConfigKey* key, const ConfigChange& change, std::string_view before) {
   const bool append = change.operation == ConfigOperation::append;
   if (key == nullptr || key->type != config::Type::list)
-    return fail(ErrorCode::invalid_config,
-                fmt::format("{} is no list, nothing can be {} it", change.name, append ? "appended to" : "subtracted from"));
+    return fail(ErrorCode::invalid_config, fmt::format("{} is no list, nothing can be {} it", change.name,
+                                                       append ? "appended to" : "subtracted from"));
   return append ? config::append_to_list(before, *change.value) : config::subtract_from_list(before, *change.value);
 }
 
@@ -62,9 +71,10 @@ Result<void> check_resource(const RequestContext& context, const records::Config
   switch (resource.type) {
     case records::ResourceType::topic:
       if (resource.name.empty()) return fail(ErrorCode::invalid_request, "there is no default of all topics");
-      if (auto fault = topic_name_fault(resource.name)) return fail(ErrorCode::invalid_topic_exception, std::move(*fault));
+      if (auto fault = topic_name_fault(resource.name))
+        return fail(ErrorCode::invalid_topic_exception, std::move(*fault));
       if (context.shard.snapshot()->topic(resource.name) == nullptr)
-        return fail(ErrorCode::unknown_topic_or_partition, fmt::format("There is no topic '{}'.", resource.name));
+        return fail(ErrorCode::unknown_topic_or_partition, fmt::format("The topic {} does not exist", resource.name));
       return {};
     case records::ResourceType::broker:
       if (!resource.name.empty() && resource.name != std::to_string(context.broker.settings().node_id))
@@ -83,7 +93,8 @@ Result<void> check_broker(const RequestContext& context, const records::ConfigRe
                           const std::vector<ConfigChange>& changes, const config::Overrides& after) {
   const auto what = resource.name.empty() ? config::ChangeOf::default_of_all : config::ChangeOf::one_broker;
   for (const ConfigChange& change : changes)
-    if (auto fault = config::check_dynamic_change(change.name, what)) return fail(ErrorCode::invalid_request, std::move(*fault));
+    if (auto fault = config::check_dynamic_change(change.name, what))
+      return fail(ErrorCode::invalid_request, std::move(*fault));
   for (const auto& [name, value] : after) {
     const config::ConfigKey* key = config::find_broker_key(name);
     if (key == nullptr) continue;  // a plug-in's

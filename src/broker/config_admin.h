@@ -41,7 +41,8 @@ protocol::Result<void> check_own_configs(records::ResourceType type, const confi
 // Changes a resource's own settings, all or none; with validate_only it only says whether that would go.
 //   errors   those of apply_changes and check_own_configs
 //            unknown_topic_or_partition, invalid_topic_exception
-//            invalid_request: no such broker, a resource without a name, a broker key that only a restart changes, a bad
+//            invalid_request: no such broker, a resource without a name, a broker key that only a restart changes, a
+//            bad
 //              value for a broker, a change at the same time
 runtime::Awaitable<protocol::Result<void>> alter_configs(RequestContext& context, records::ConfigResource resource,
                                                          std::vector<ConfigChange> changes, bool validate_only);

@@ -31,7 +31,8 @@ Awaitable<base::Result<void, ErrorCode>> load(Shard& shard, const storage::ReadR
   const storage::FileRange range = read.range;
   if (range.size > kCopyAtMost && range.file->descriptor() >= 0) {
     if (!read.recent && !storage::seems_cached(range)) {
-      const auto warmed = co_await runtime::run_on(shard.broker().disk_pool(), [range] { return storage::warm(range); });
+      const auto warmed =
+          co_await runtime::run_on(shard.broker().disk_pool(), [range] { return storage::warm(range); });
       if (!warmed) co_return std::unexpected(ErrorCode::kafka_storage_error);
     }
     outcome.records.append_external(range.file, range.position, range.size);
@@ -99,7 +100,8 @@ Awaitable<FetchOutcome> read_one(Shard& shard, FetchItem item, ReadOptions optio
   read_options.at_least_one = true;
   storage::ReadResult read;
   for (int round = 0;; ++round) {
-    read_options.upper_bound_offset = options.read_committed ? partition->last_stable_offset() : partition->high_watermark();
+    read_options.upper_bound_offset =
+        options.read_committed ? partition->last_stable_offset() : partition->high_watermark();
     read_options.blocking = round < kColdRounds ? storage::Blocking::never : storage::Blocking::allowed;
     read = partition->log().read(item.offset, read_options);
     if (read.status != storage::ReadResult::Status::cold) break;

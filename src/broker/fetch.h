@@ -39,8 +39,8 @@ struct FetchOutcome {
   base::BufferChain records;
   std::uint32_t first_batch_size = 0;  // bytes; what has to be given whole where it comes first
 
-  // Cuts the records for the room that is left in the answer. The first batch of the answer is given whole; an answer that
-  // would begin with a part of a batch is empty.
+  // Cuts the records for the room that is left in the answer. The first batch of the answer is given whole; an answer
+  // that would begin with a part of a batch is empty.
   void trim(std::uint64_t room, bool first_of_answer);
 };
 
@@ -51,8 +51,8 @@ struct FetchOptions {
   bool read_committed = false;
 };
 
-// Reads every item, waiting up to max_wait_ms until min_bytes can be read or an item fails. Outcomes come in the order of
-// the items, already cut to max_bytes.
+// Reads every item, waiting up to max_wait_ms until min_bytes can be read or an item fails. Outcomes come in the order
+// of the items, already cut to max_bytes.
 runtime::Awaitable<std::vector<FetchOutcome>> fetch(Shard& home, std::vector<FetchItem> items, FetchOptions options);
 
 }  // namespace thalweg::broker

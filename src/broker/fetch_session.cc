@@ -60,7 +60,8 @@ bool FetchSessionCache::make_room(std::size_t partitions, std::int64_t now_ms) {
   if (sessions_.size() < slots_) return true;
   if (slots_ == 0) return false;
   // A session that nobody used for two minutes goes; else the smallest that is old enough, where the new one is larger.
-  const auto oldest = std::ranges::min_element(sessions_, {}, [](const auto& entry) { return entry.second->last_used_ms; });
+  const auto oldest =
+      std::ranges::min_element(sessions_, {}, [](const auto& entry) { return entry.second->last_used_ms; });
   if (now_ms - oldest->second->last_used_ms > kEvictionMs) {
     sessions_.erase(oldest);
     return true;

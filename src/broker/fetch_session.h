@@ -51,8 +51,8 @@ class FetchSession {
   std::int64_t created_ms = 0;
   std::int64_t last_used_ms = 0;
 
-  // The partitions in the order in which they are served; those that were served with data go to the end. They are shared
-  // with the fetch that is under way, which outlives what another request may do to the session meanwhile.
+  // The partitions in the order in which they are served; those that were served with data go to the end. They are
+  // shared with the fetch that is under way, which outlives what another request may do to the session meanwhile.
   [[nodiscard]] const std::list<std::shared_ptr<SessionPartition>>& partitions() const { return partitions_; }
   // Adds or changes what the request names.
   void want(const protocol::FetchRequest& request);

@@ -84,7 +84,8 @@ Awaitable<ListOffsetOutcome> list_one(Shard& shard, ListOffsetItem item, bool re
     case kEarliestPendingUploadTimestamp:
       // Nothing is tiered here.
       co_return outcome;
-    default: break;
+    default:
+      break;
   }
   const Lookup found = co_await look_up(shard, partition, item.timestamp);
   if (!found) {
@@ -106,7 +107,8 @@ Awaitable<ListOffsetOutcome> list_one(Shard& shard, ListOffsetItem item, bool re
 
 }  // namespace
 
-Awaitable<std::vector<ListOffsetOutcome>> list_offsets(Shard& shard, std::vector<ListOffsetItem> items, bool read_committed) {
+Awaitable<std::vector<ListOffsetOutcome>> list_offsets(Shard& shard, std::vector<ListOffsetItem> items,
+                                                       bool read_committed) {
   std::vector<ListOffsetOutcome> outcomes;
   outcomes.reserve(items.size());
   for (const ListOffsetItem& item : items) {

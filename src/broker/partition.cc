@@ -21,9 +21,12 @@ void Partition::set_leader_epoch(std::int32_t epoch) {
 
 ErrorCode Partition::closed_error() const {
   switch (state_) {
-    case State::offline: return ErrorCode::kafka_storage_error;
-    case State::removed: return ErrorCode::unknown_topic_or_partition;
-    default: return ErrorCode::not_leader_or_follower;
+    case State::offline:
+      return ErrorCode::kafka_storage_error;
+    case State::removed:
+      return ErrorCode::unknown_topic_or_partition;
+    default:
+      return ErrorCode::not_leader_or_follower;
   }
 }
 

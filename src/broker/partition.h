@@ -44,7 +44,11 @@ class Partition : public std::enable_shared_from_this<Partition> {
 
   Partition(PartitionKey key, std::string topic, std::size_t directory, std::int32_t leader_epoch,
             std::shared_ptr<const TopicSettings> settings)
-      : key_(key), topic_(std::move(topic)), directory_(directory), leader_epoch_(leader_epoch), settings_(std::move(settings)) {}
+      : key_(key),
+        topic_(std::move(topic)),
+        directory_(directory),
+        leader_epoch_(leader_epoch),
+        settings_(std::move(settings)) {}
 
   [[nodiscard]] const PartitionKey& key() const { return key_; }
   [[nodiscard]] const std::string& topic() const { return topic_; }

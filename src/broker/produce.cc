@@ -61,13 +61,14 @@ protocol::ProduceRules rules_of(const Partition& partition, std::int64_t now_ms)
 }
 
 // Appends one item to its open partition. Returns the offset that has to be durable for it, or the error.
-protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, ProduceItem& item, const ProduceOptions& options,
-                                      ProduceOutcome& outcome) {
+protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, ProduceItem& item,
+                                      const ProduceOptions& options, ProduceOutcome& outcome) {
   using protocol::fail;
   auto batch = protocol::parse_produced(item.records.span(), options.api_version);
   if (!batch) return std::unexpected(std::move(batch).error());
   if (batch->is_transactional()) {
-    // A transaction that nobody coordinates would never end, and readers of committed records would wait for it forever.
+    // A transaction that nobody coordinates would never end, and readers of committed records would wait for it
+    // forever.
     outcome.message = "the transaction cannot be verified: COORDINATOR_NOT_AVAILABLE";
     return fail(ErrorCode::not_enough_replicas, *outcome.message);
   }
@@ -114,7 +115,8 @@ protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, Produc
   return result.durable_end_offset;
 }
 
-void append_open(const std::shared_ptr<Operation>& operation, std::size_t index, const std::shared_ptr<Partition>& partition) {
+void append_open(const std::shared_ptr<Operation>& operation, std::size_t index,
+                 const std::shared_ptr<Partition>& partition) {
   Shard& shard = operation->shard;
   ProduceOutcome& outcome = operation->outcomes[index];
   outcome.leader_epoch = partition->leader_epoch();
@@ -136,8 +138,7 @@ void append_open(const std::shared_ptr<Operation>& operation, std::size_t index,
 }  // namespace
 
 void produce(Shard& shard, std::vector<ProduceItem> items, ProduceOptions options, ProduceDone done) {
-  auto operation = std::make_shared<Operation>(
-      Operation{shard, options, std::move(done), std::move(items), {}, 0});
+  auto operation = std::make_shared<Operation>(Operation{shard, options, std::move(done), std::move(items), {}, 0});
   const std::size_t count = operation->items.size();
   operation->remaining = count;
   operation->outcomes.resize(count);

@@ -1,4 +1,5 @@
-// Produce on the owning core: a batch is checked, stored and, where the acks ask for it, acknowledged once it is durable.
+// Produce on the owning core: a batch is checked, stored and, where the acks ask for it, acknowledged once it is
+// durable.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +41,8 @@ struct ProduceOutcome {
 
 using ProduceDone = std::move_only_function<void(std::vector<ProduceOutcome>)>;
 
-// Appends the items in order, all on `shard`'s core, and calls `done` there once every one has its outcome; with acks of 0
-// or 1 that may be before it returns. One bad item does not spoil the others.
+// Appends the items in order, all on `shard`'s core, and calls `done` there once every one has its outcome; with acks
+// of 0 or 1 that may be before it returns. One bad item does not spoil the others.
 void produce(Shard& shard, std::vector<ProduceItem> items, ProduceOptions options, ProduceDone done);
 
 }  // namespace thalweg::broker

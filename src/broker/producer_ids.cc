@@ -32,7 +32,8 @@ runtime::Awaitable<protocol::Result<std::int64_t>> next_producer_id(RequestConte
       co_return std::unexpected(store_error(committed.error()));
     }
   }
-  co_return protocol::fail(protocol::ErrorCode::coordinator_load_in_progress, "other cores took every block of producer ids");
+  co_return protocol::fail(protocol::ErrorCode::coordinator_load_in_progress,
+                           "other cores took every block of producer ids");
 }
 
 }  // namespace thalweg::broker

@@ -19,10 +19,12 @@ std::int32_t RequestContext::authorized_operations(ResourceType type) {
   switch (type) {
     case ResourceType::topic:
       return bits({read, write, create, delete_, alter, describe, describe_configs, alter_configs});
-    case ResourceType::group: return bits({read, delete_, describe, describe_configs, alter_configs});
+    case ResourceType::group:
+      return bits({read, delete_, describe, describe_configs, alter_configs});
     case ResourceType::cluster:
       return bits({create, alter, describe, cluster_action, describe_configs, alter_configs, idempotent_write});
-    default: return 0;
+    default:
+      return 0;
   }
 }
 

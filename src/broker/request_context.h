@@ -39,20 +39,40 @@ struct ConnectionInfo {
 
 // Kafka's numbers for operations and resources (AclOperation, ResourceType).
 enum class AclOperation : std::int8_t {
-  unknown = 0, any = 1, all = 2, read = 3, write = 4, create = 5, delete_ = 6, alter = 7, describe = 8,
-  cluster_action = 9, describe_configs = 10, alter_configs = 11, idempotent_write = 12, create_tokens = 13,
-  describe_tokens = 14, two_phase_commit = 15
+  unknown = 0,
+  any = 1,
+  all = 2,
+  read = 3,
+  write = 4,
+  create = 5,
+  delete_ = 6,
+  alter = 7,
+  describe = 8,
+  cluster_action = 9,
+  describe_configs = 10,
+  alter_configs = 11,
+  idempotent_write = 12,
+  create_tokens = 13,
+  describe_tokens = 14,
+  two_phase_commit = 15
 };
 enum class ResourceType : std::int8_t {
-  unknown = 0, any = 1, topic = 2, group = 3, cluster = 4, transactional_id = 5, delegation_token = 6, user = 7
+  unknown = 0,
+  any = 1,
+  topic = 2,
+  group = 3,
+  cluster = 4,
+  transactional_id = 5,
+  delegation_token = 6,
+  user = 7
 };
 
 inline constexpr std::string_view kClusterResource = "kafka-cluster";
 
 struct RequestContext {
   Broker& broker;
-  Shard& shard;          // of the core that the connection lives on
-  runtime::Core& core;   // that core
+  Shard& shard;         // of the core that the connection lives on
+  runtime::Core& core;  // that core
   ConnectionInfo& connection;
   protocol::ApiKey api_key;
   int version = 0;

@@ -8,8 +8,7 @@
 
 #include "broker/broker.h"
 #include "broker/commit.h"
-#include "config/check.h"
-#include "config/value.h"
+#include "broker/config_admin.h"
 
 namespace thalweg::broker {
 
@@ -46,38 +45,27 @@ const metadata::Topic* colliding_topic(const metadata::Snapshot& snapshot, std::
 
 Result<config::Overrides> checked_configs(const NewTopic& topic, const config::Config& broker_config) {
   config::Overrides overrides;
-  std::vector<config::Entry> entries;
   for (const auto& [name, value] : topic.configs) {
-    const config::ConfigKey* key = config::topic_table().find(name);
-    if (key == nullptr) return fail(ErrorCode::invalid_config, fmt::format("Unknown topic config name: {}", name));
-    if (!value)
-      return fail(ErrorCode::invalid_config, fmt::format("Null value not supported for topic configs: {}", name));
-    const auto normalised = config::validate_value(*key, *value);
-    if (!normalised)
-      return fail(ErrorCode::invalid_config,
-                  fmt::format("Invalid value {} for configuration {}: {}", *value, name, normalised.error()));
+    if (!value) return fail(ErrorCode::invalid_config, fmt::format("{} needs a value", name));
     overrides[name] = *value;
-    entries.push_back({.name = name, .value = *value, .origin = {}, .line = 0});
   }
-  const auto own = config::Config::load(config::topic_table(), entries);
-  if (!own) return fail(ErrorCode::invalid_config, own.error());
-  if (const auto fault = config::check_topic(*own, broker_config)) return fail(ErrorCode::invalid_config, *fault);
+  TRY(check_own_configs(records::ResourceType::topic, overrides, broker_config));
   return overrides;
 }
 
 // Checks that the brokers of one partition are just this one.
 Result<void> check_brokers(const ManualAssignment& assignment, std::int32_t node_id) {
   if (assignment.brokers.empty())
-    return fail(ErrorCode::invalid_replica_assignment, "The manual partition assignment includes an empty replica list.");
+    return fail(ErrorCode::invalid_replica_assignment, "Each partition needs a broker; an assignment names none");
   for (std::size_t i = 0; i < assignment.brokers.size(); ++i) {
     if (std::ranges::count(assignment.brokers, assignment.brokers[i]) > 1)
       return fail(ErrorCode::invalid_replica_assignment,
-                  fmt::format("The manual partition assignment includes the broker {} more than once.", assignment.brokers[i]));
+                  fmt::format("An assignment names broker {} twice", assignment.brokers[i]));
   }
   for (const std::int32_t broker : assignment.brokers)
     if (broker != node_id)
       return fail(ErrorCode::invalid_replica_assignment,
-                  fmt::format("The manual partition assignment includes broker {}, but no such broker is registered.", broker));
+                  fmt::format("An assignment names broker {}, and there is only {}", broker, node_id));
   return {};
 }
 
@@ -88,44 +76,42 @@ struct Shape {
 
 Result<Shape> manual_shape(NewTopic& topic, std::int32_t node_id) {
   if (topic.replication_factor != -1)
-    return fail(ErrorCode::invalid_request, "A manual partition assignment was specified, but replication factor was not set to -1.");
+    return fail(ErrorCode::invalid_request, "With assignments the replication factor must be -1");
   if (topic.partitions != -1)
-    return fail(ErrorCode::invalid_request, "A manual partition assignment was specified, but numPartitions was not set to -1.");
+    return fail(ErrorCode::invalid_request, "With assignments the number of partitions must be -1");
   std::ranges::sort(topic.assignments, {}, &ManualAssignment::partition);
   std::size_t replicas = 0;
   for (std::size_t i = 0; i < topic.assignments.size(); ++i) {
     const ManualAssignment& assignment = topic.assignments[i];
     if (i > 0 && topic.assignments[i - 1].partition == assignment.partition)
       return fail(ErrorCode::invalid_replica_assignment,
-                  fmt::format("Found multiple manual partition assignments for partition {}", assignment.partition));
+                  fmt::format("Partition {} is assigned twice", assignment.partition));
     TRY(check_brokers(assignment, node_id));
     if (i > 0 && assignment.brokers.size() != replicas)
-      return fail(ErrorCode::invalid_replica_assignment,
-                  "The manual partition assignment includes partitions with different numbers of replicas.");
+      return fail(ErrorCode::invalid_replica_assignment, "All partitions need the same number of replicas");
     replicas = assignment.brokers.size();
   }
   for (std::size_t i = 0; i < topic.assignments.size(); ++i)
     if (topic.assignments[i].partition != static_cast<std::int32_t>(i))
-      return fail(ErrorCode::invalid_replica_assignment, "partitions should be a consecutive 0-based integer sequence");
+      return fail(ErrorCode::invalid_replica_assignment, "The assigned partitions must be 0, 1, 2 and so on");
   return Shape{static_cast<std::int32_t>(topic.assignments.size()), static_cast<std::int16_t>(replicas)};
 }
 
 Result<Shape> counted_shape(const NewTopic& topic, const Settings& settings) {
   if (topic.replication_factor < -1 || topic.replication_factor == 0)
-    return fail(ErrorCode::invalid_replication_factor, "Replication factor must be larger than 0, or -1 to use the default value.");
+    return fail(ErrorCode::invalid_replication_factor,
+                "The replication factor must be positive, or -1 for the default");
   if (topic.partitions < -1 || topic.partitions == 0)
-    return fail(ErrorCode::invalid_partitions, "Number of partitions was set to an invalid non-positive value.");
+    return fail(ErrorCode::invalid_partitions, "The number of partitions must be positive, or -1 for the default");
   Shape shape;
   shape.partitions = topic.partitions == -1 ? settings.num_partitions : topic.partitions;
-  shape.replication_factor = topic.replication_factor == -1 ? settings.default_replication_factor : topic.replication_factor;
+  shape.replication_factor =
+      topic.replication_factor == -1 ? settings.default_replication_factor : topic.replication_factor;
   if (shape.replication_factor > 1)
     return fail(ErrorCode::invalid_replication_factor,
-                fmt::format("Unable to replicate the partition {} time(s): The target replication factor of {} cannot be reached "
-                            "because only 1 broker(s) are registered.",
-                            shape.replication_factor, shape.replication_factor));
+                fmt::format("There is one broker, too few for {} replicas", shape.replication_factor));
   if (shape.partitions > kMostPartitionsAtOnce)
-    return fail(ErrorCode::policy_violation,
-                fmt::format("Excessively large number of partitions per request: more than {}", kMostPartitionsAtOnce));
+    return fail(ErrorCode::policy_violation, fmt::format("More than {} partitions at once", kMostPartitionsAtOnce));
   return shape;
 }
 
@@ -140,22 +126,22 @@ std::vector<records::PartitionPlacement> placements(Broker& broker, std::int32_t
 }  // namespace
 
 std::optional<std::string> topic_name_fault(std::string_view name) {
-  if (name.empty()) return "Topic name is invalid: the empty string is not allowed";
-  if (name == "." || name == "..") return fmt::format("Topic name is invalid: '{}' is not allowed", name);
+  if (name.empty()) return "A topic needs a name";
+  if (name == "." || name == "..") return fmt::format("'{}' cannot be a topic's name", name);
   if (name.size() > kMostNameBytes)
-    return fmt::format("Topic name is invalid: the length of '{}' is longer than the max allowed length {}", name, kMostNameBytes);
+    return fmt::format("A topic's name has {} characters at most, not {}", kMostNameBytes, name.size());
   const auto legal = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
   };
   if (!std::ranges::all_of(name, legal))
-    return fmt::format("Topic name is invalid: '{}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'",
-                       name);
+    return fmt::format("A topic's name is made of letters and digits of ASCII, '.', '_' and '-'; '{}' is not", name);
   return std::nullopt;
 }
 
 bool is_internal_topic(std::string_view name) {
-  static constexpr std::array<std::string_view, 4> kNames = {"__consumer_offsets", "__transaction_state", "__share_group_state",
-                                                             "__cluster_metadata"};
+  static constexpr std::array<std::string_view, 4> kNames = {"__consumer_offsets", "__transaction_state",
+                                                             "__share_group_state", "__cluster_metadata"};
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
@@ -164,12 +150,13 @@ Awaitable<Result<CreatedTopic>> create_topic(RequestContext& context, NewTopic t
   const std::shared_ptr<const metadata::Snapshot> snapshot = context.shard.snapshot();
   if (auto fault = topic_name_fault(topic.name)) co_return fail(ErrorCode::invalid_topic_exception, std::move(*fault));
   if (is_internal_topic(topic.name))
-    co_return fail(ErrorCode::invalid_topic_exception, fmt::format("The topic name {} is reserved.", topic.name));
+    co_return fail(ErrorCode::invalid_topic_exception, fmt::format("The name {} is reserved", topic.name));
   if (snapshot->topic(topic.name) != nullptr)
-    co_return fail(ErrorCode::topic_already_exists, fmt::format("Topic '{}' already exists.", topic.name));
+    co_return fail(ErrorCode::topic_already_exists, fmt::format("The topic '{}' already exists", topic.name));
   if (const metadata::Topic* other = colliding_topic(*snapshot, topic.name))
     co_return fail(ErrorCode::invalid_topic_exception,
-                   fmt::format("Topic '{}' collides with existing topic: {}", topic.name, other->name.view()));
+                   fmt::format("'{}' is too like the topic '{}': metrics do not tell '.' from '_'", topic.name,
+                               other->name.view()));
   CO_ASSIGN_OR_RETURN(const Shape shape, topic.assignments.empty() ? counted_shape(topic, broker.settings())
                                                                    : manual_shape(topic, broker.settings().node_id));
   CO_ASSIGN_OR_RETURN(config::Overrides configs, checked_configs(topic, broker.effective_config(*snapshot)));
@@ -192,7 +179,7 @@ Awaitable<Result<CreatedTopic>> create_topic(RequestContext& context, NewTopic t
   const metadata::CommitResult committed = co_await commit(context, std::move(changes));
   if (!committed) {
     if (committed.error().kind == metadata::CommitFault::Kind::precondition)
-      co_return fail(ErrorCode::topic_already_exists, fmt::format("Topic '{}' already exists.", topic.name));
+      co_return fail(ErrorCode::topic_already_exists, fmt::format("The topic '{}' already exists", topic.name));
     co_return std::unexpected(store_error(committed.error()));
   }
   co_return created;
@@ -214,19 +201,17 @@ Awaitable<Result<void>> add_partitions(RequestContext& context, std::string name
   if (topic == nullptr) co_return fail(ErrorCode::unknown_topic_or_partition);
   const std::int32_t now = topic->partitions.size();
   if (count == now)
-    co_return fail(ErrorCode::invalid_partitions, fmt::format("Topic already has {} partition(s).", now));
+    co_return fail(ErrorCode::invalid_partitions, fmt::format("The topic has {} partitions already", now));
   if (count < now)
     co_return fail(ErrorCode::invalid_partitions,
-                   fmt::format("The topic {} currently has {} partition(s); {} would not be an increase.", name, now, count));
+                   fmt::format("{} has {} partitions; it cannot be given fewer ({})", name, now, count));
   const std::int32_t more = count - now;
   if (more > kMostPartitionsAtOnce)
-    co_return fail(ErrorCode::policy_violation,
-                   fmt::format("Excessively large number of partitions per request: more than {}", kMostPartitionsAtOnce));
+    co_return fail(ErrorCode::policy_violation, fmt::format("More than {} partitions at once", kMostPartitionsAtOnce));
   if (assignments) {
     if (assignments->size() != static_cast<std::size_t>(more))
       co_return fail(ErrorCode::invalid_replica_assignment,
-                     fmt::format("Attempted to add {} additional partition(s), but only {} assignment(s) were specified.", more,
-                                 assignments->size()));
+                     fmt::format("{} partitions are to be added, and {} are assigned", more, assignments->size()));
     for (const ManualAssignment& assignment : *assignments)
       CO_TRY(check_brokers(assignment, context.broker.settings().node_id));
   }
@@ -238,7 +223,7 @@ Awaitable<Result<void>> add_partitions(RequestContext& context, std::string name
   const metadata::CommitResult committed = co_await commit(context, std::move(changes));
   if (committed) co_return Result<void>();
   if (committed.error().kind == metadata::CommitFault::Kind::precondition)
-    co_return fail(ErrorCode::reassignment_in_progress, "The topic was changed at the same time; try again.");
+    co_return fail(ErrorCode::reassignment_in_progress, "The topic was changed at the same time; try again");
   co_return std::unexpected(store_error(committed.error()));
 }
 

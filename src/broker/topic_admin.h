@@ -29,8 +29,8 @@ struct ManualAssignment {
 
 struct NewTopic {
   std::string name;
-  std::int32_t partitions = -1;           // -1: num.partitions
-  std::int16_t replication_factor = -1;   // -1: default.replication.factor
+  std::int32_t partitions = -1;          // -1: num.partitions
+  std::int16_t replication_factor = -1;  // -1: default.replication.factor
   std::vector<ManualAssignment> assignments;
   std::vector<std::pair<std::string, std::optional<std::string>>> configs;
 };
@@ -45,7 +45,8 @@ struct CreatedTopic {
 // Creates the topic; with validate_only it only says whether that would go.
 //   errors   invalid_topic_exception, topic_already_exists, invalid_partitions, invalid_replication_factor,
 //            invalid_replica_assignment, invalid_request, invalid_config
-runtime::Awaitable<protocol::Result<CreatedTopic>> create_topic(RequestContext& context, NewTopic topic, bool validate_only);
+runtime::Awaitable<protocol::Result<CreatedTopic>> create_topic(RequestContext& context, NewTopic topic,
+                                                                bool validate_only);
 
 // Deletes it; its files go in the background.
 //   errors   unknown_topic_id where it is gone already

@@ -14,7 +14,8 @@ std::optional<CompressionTarget> compression_of(const config::Config& effective)
   if (name == "uncompressed") return CompressionTarget{};
   if (name == "snappy") return CompressionTarget{.codec = CompressionType::snappy};
   if (name == "lz4") return CompressionTarget{.codec = CompressionType::lz4, .level = level("compression.lz4.level")};
-  if (name == "zstd") return CompressionTarget{.codec = CompressionType::zstd, .level = level("compression.zstd.level")};
+  if (name == "zstd")
+    return CompressionTarget{.codec = CompressionType::zstd, .level = level("compression.zstd.level")};
   if (name == "gzip") {
     // -1 stands for zlib's own choice.
     const std::optional<int> gzip = level("compression.gzip.level");

@@ -15,13 +15,13 @@ namespace thalweg::broker {
 
 struct TopicSettings {
   std::shared_ptr<const storage::LogConfig> log;
-  std::int32_t max_message_bytes = 1048588;                                   // max.message.bytes
+  std::int32_t max_message_bytes = 1048588;                                       // max.message.bytes
   protocol::TimestampType timestamp_type = protocol::TimestampType::create_time;  // message.timestamp.type
-  std::int32_t max_decompressed_message_bytes = INT32_MAX;                    // max.decompressed.message.bytes
-  std::int64_t timestamp_before_max_ms = INT64_MAX;                           // message.timestamp.before.max.ms
-  std::int64_t timestamp_after_max_ms = 3'600'000;                            // message.timestamp.after.max.ms
-  std::optional<CompressionTarget> compression;                               // compression.type; nothing: the producer's
-  bool compacted = false;                                                     // cleanup.policy names "compact"
+  std::int32_t max_decompressed_message_bytes = INT32_MAX;                        // max.decompressed.message.bytes
+  std::int64_t timestamp_before_max_ms = INT64_MAX;                               // message.timestamp.before.max.ms
+  std::int64_t timestamp_after_max_ms = 3'600'000;                                // message.timestamp.after.max.ms
+  std::optional<CompressionTarget> compression;  // compression.type; nothing: the producer's
+  bool compacted = false;                        // cleanup.policy names "compact"
 };
 
 // Reads the settings in force for a topic (config::effective_topic).

@@ -80,6 +80,9 @@ EngineResult<base::Uuid> Cursor::uuid(int column) const {
 }
 
 EngineResult<std::unique_ptr<Connection>> Connection::open(const Options& options) {
+  // Nobody asks SQLite how much memory it has, and counting takes a lock at each allocation. Too late where something
+  // else in the process has used SQLite before, which does no harm.
+  [[maybe_unused]] static const int uncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3* handle = nullptr;
   // One thread at a time uses a connection, so SQLite need not lock it.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;

@@ -98,11 +98,13 @@ runtime::IoResult<LogFolder> list_log_folder(runtime::FileSystem& files, const s
     note(result, name.offset, name.file, entry.listed->size);
   }
   for (auto it = result.segments.begin(); it != result.segments.end();) {
-    if (it->second.log) {
+    const bool is_between = it != result.segments.begin() && std::next(it) != result.segments.end();
+    if (it->second.log && (*it->second.log > 0 || !is_between)) {
       ++it;
       continue;
     }
-    for (const SegmentFile file : {SegmentFile::offset_index, SegmentFile::time_index, SegmentFile::transaction_index})
+    for (const SegmentFile file : {SegmentFile::log, SegmentFile::offset_index, SegmentFile::time_index,
+                                   SegmentFile::transaction_index})
       TRY(files.remove(segment_file_path(folder, it->first, file)));
     result.changed = true;
     it = result.segments.erase(it);

@@ -187,6 +187,12 @@ runtime::IoResult<void> LogRecovery::find_log_end() {
     log_.log_end_offset_ = 0;
     return {};
   }
+  // An empty last segment may be left from a roll that failed, and the one before it went on.
+  if (log_.active().empty() && log_.segments_.size() > 1) {
+    const std::size_t last = log_.segments_.size() - 1;
+    ASSIGN_OR_RETURN(const auto before, SegmentRecovery(*log_.segments_[last - 1]).read_ends());
+    if (!before || *before > log_.active().base_offset()) TRY(delete_segments(last));
+  }
   ASSIGN_OR_RETURN(const std::optional<std::int64_t> end, SegmentRecovery(log_.active()).read_ends());
   if (end) {
     log_.log_end_offset_ = *end;

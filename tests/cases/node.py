@@ -46,13 +46,15 @@ def until(what, condition, timeout=20.0, pause=0.002):
 
 
 class Node:
-    """One broker and its folder. `settings` are keys over DEFAULTS, None leaves a key out; `lines` are added to the file as
-    they stand. `limit` is the (soft, hard) limit of descriptors that the process is given."""
+    """One broker and its folder. `settings` are keys over DEFAULTS, None leaves a key out; `lines` are added to the file
+    as they stand. `limit` is the (soft, hard) limit of descriptors that the process is given. `in_memory` puts the folder
+    on a tmpfs where there is one, for tests that make very many files and are not about what a disk keeps."""
 
-    def __init__(self, binary, settings=None, lines=(), arguments=(), environment=None, limit=None):
+    def __init__(self, binary, settings=None, lines=(), arguments=(), environment=None, limit=None, in_memory=False):
         self.binary = os.path.abspath(binary)
         self.arguments, self.environment, self.limit = list(arguments), environment or {}, limit
-        self._temporary = tempfile.TemporaryDirectory(prefix="thalweg-test-")
+        place = "/dev/shm" if in_memory and os.access("/dev/shm", os.W_OK) else None
+        self._temporary = tempfile.TemporaryDirectory(prefix="thalweg-test-", dir=place)
         self.folder = self._temporary.name
         self.data = os.path.join(self.folder, "data")
         self.config = os.path.join(self.folder, "server.properties")
@@ -80,9 +82,7 @@ class Node:
         if limit:
             options["preexec_fn"] = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit)
         environment = {**os.environ, **self.environment}
-        return subprocess.Popen(
-            self.command(), cwd=self.folder, stdin=subprocess.DEVNULL, env=environment, **options
-        )
+        return subprocess.Popen(self.command(), cwd=self.folder, stdin=subprocess.DEVNULL, env=environment, **options)
 
     def start(self, timeout=60.0):
         """Starts and waits until every listener is announced."""
@@ -205,9 +205,7 @@ class Client:
     def send(self, api, version, fields):
         """Sends without waiting; returns what `receive` needs."""
         self._correlation += 1
-        self.connection.send_frame(
-            request_frame(SCHEMAS, api, version, fields, self._correlation, client_id="cases")
-        )
+        self.connection.send_frame(request_frame(SCHEMAS, api, version, fields, self._correlation, client_id="cases"))
         return api, version, self._correlation
 
     def receive(self, sent, timeout=None):

@@ -52,7 +52,8 @@ ErrorCode check_target(const RequestContext& context, const protocol::ApiVersion
   const bool names_node = request.node_id != protocol::kNoBroker.value();
   if (!request.cluster_id && !names_node) return ErrorCode::none;
   if (!request.cluster_id || !names_node) return ErrorCode::invalid_request;
-  const bool is_here = request.cluster_id->view() == context.broker.cluster_id() && request.node_id == context.broker.settings().node_id;
+  const bool is_here =
+      request.cluster_id->view() == context.broker.cluster_id() && request.node_id == context.broker.settings().node_id;
   return is_here ? ErrorCode::none : ErrorCode::rebootstrap_required;
 }
 
@@ -65,7 +66,8 @@ Awaitable<ApiVersionsResponse> api_versions(RequestContext& context, protocol::A
       response.error_code = ErrorCode::invalid_request;
       co_return response;
     }
-    if (response.error_code = check_target(context, request); response.error_code != ErrorCode::none) co_return response;
+    if (response.error_code = check_target(context, request); response.error_code != ErrorCode::none)
+      co_return response;
     context.connection.client_software_name = request.client_software_name.str();
     context.connection.client_software_version = request.client_software_version.str();
   }

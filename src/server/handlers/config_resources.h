@@ -14,22 +14,34 @@
 namespace thalweg::server::handlers {
 
 // Kafka's numbers (ConfigResource.Type).
-enum class ConfigResourceType : std::int8_t { unknown = 0, topic = 2, broker = 4, broker_logger = 8, client_metrics = 16, group = 32 };
+enum class ConfigResourceType : std::int8_t {
+  unknown = 0,
+  topic = 2,
+  broker = 4,
+  broker_logger = 8,
+  client_metrics = 16,
+  group = 32
+};
 
 // How a kind is stored; nothing for loggers, which have no stored configs, and for kinds that do not exist.
 inline std::optional<records::ResourceType> stored_type(ConfigResourceType type) {
   switch (type) {
-    case ConfigResourceType::topic: return records::ResourceType::topic;
-    case ConfigResourceType::broker: return records::ResourceType::broker;
-    case ConfigResourceType::client_metrics: return records::ResourceType::client_metrics;
-    case ConfigResourceType::group: return records::ResourceType::group;
-    default: return std::nullopt;
+    case ConfigResourceType::topic:
+      return records::ResourceType::topic;
+    case ConfigResourceType::broker:
+      return records::ResourceType::broker;
+    case ConfigResourceType::client_metrics:
+      return records::ResourceType::client_metrics;
+    case ConfigResourceType::group:
+      return records::ResourceType::group;
+    default:
+      return std::nullopt;
   }
 }
 
 // Whether the principal may do `operation` on the configs of a resource; none where it may.
-inline protocol::ErrorCode check_access(const broker::RequestContext& context, ConfigResourceType type, std::string_view name,
-                                        broker::AclOperation operation) {
+inline protocol::ErrorCode check_access(const broker::RequestContext& context, ConfigResourceType type,
+                                        std::string_view name, broker::AclOperation operation) {
   using protocol::ErrorCode;
   if (type == ConfigResourceType::topic)
     return context.authorized(operation, broker::ResourceType::topic, name) ? ErrorCode::none

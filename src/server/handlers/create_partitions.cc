@@ -19,7 +19,8 @@ using broker::ResourceType;
 using protocol::CreatePartitionsResponse;
 using protocol::ErrorCode;
 
-CreatePartitionsResponse::CreatePartitionsTopicResult result_of(std::string_view name, ErrorCode error, std::string message) {
+CreatePartitionsResponse::CreatePartitionsTopicResult result_of(std::string_view name, ErrorCode error,
+                                                                std::string message) {
   CreatePartitionsResponse::CreatePartitionsTopicResult result;
   result.name = protocol::TopicName(name);
   result.error_code = error;
@@ -30,12 +31,14 @@ CreatePartitionsResponse::CreatePartitionsTopicResult result_of(std::string_view
 
 }  // namespace
 
-Awaitable<CreatePartitionsResponse> create_partitions(RequestContext& context, protocol::CreatePartitionsRequest request) {
+Awaitable<CreatePartitionsResponse> create_partitions(RequestContext& context,
+                                                      protocol::CreatePartitionsRequest request) {
   CreatePartitionsResponse response;
   std::map<std::string_view, int> times;
   for (const auto& topic : request.topics) ++times[topic.name.view()];
   for (const auto& [name, count] : times)
-    if (count > 1) response.results.push_back(result_of(name, ErrorCode::invalid_request, "Duplicate topic name."));
+    if (count > 1)
+      response.results.push_back(result_of(name, ErrorCode::invalid_request, "A topic can be named only once"));
   for (const auto& topic : request.topics) {
     if (times[topic.name.view()] > 1) continue;
     if (!context.authorized(AclOperation::alter, ResourceType::topic, topic.name)) {

@@ -69,7 +69,8 @@ Awaitable<CreateTopicsResponse> create_topics(RequestContext& context, protocol:
   std::map<std::string_view, int> times;
   for (const auto& topic : request.topics) ++times[topic.name.view()];
   for (const auto& [name, count] : times)
-    if (count > 1) response.topics.push_back(failed(name, ErrorCode::invalid_request, "Duplicate topic name."));
+    if (count > 1)
+      response.topics.push_back(failed(name, ErrorCode::invalid_request, "A topic can be named only once"));
   for (const auto& topic : request.topics) {
     if (times[topic.name.view()] > 1) continue;
     if (!context.authorized(AclOperation::create, ResourceType::topic, topic.name)) {

@@ -57,21 +57,22 @@ Awaitable<DeleteTopicsResponse> delete_topics(RequestContext& context, protocol:
   std::set<base::Uuid> told_ids;
   for (Wanted& topic : wanted) {
     if (topic.name && !topic.id.is_zero()) {
-      response.responses.push_back(result_of(topic, ErrorCode::invalid_request, "You may not specify both topic name and topic id."));
+      response.responses.push_back(
+          result_of(topic, ErrorCode::invalid_request, "A topic is named by its name or its id, not both"));
       continue;
     }
     if (!topic.name && topic.id.is_zero()) {
-      response.responses.push_back(result_of(topic, ErrorCode::invalid_request, "Neither topic name nor id were specified."));
+      response.responses.push_back(result_of(topic, ErrorCode::invalid_request, "A topic needs a name or an id"));
       continue;
     }
     if (topic.name && names[*topic.name] > 1) {
       if (told_names.insert(*topic.name).second)
-        response.responses.push_back(result_of(topic, ErrorCode::invalid_request, "Duplicate topic name."));
+        response.responses.push_back(result_of(topic, ErrorCode::invalid_request, "A topic can be named only once"));
       continue;
     }
     if (!topic.name && ids[topic.id] > 1) {
       if (told_ids.insert(topic.id).second)
-        response.responses.push_back(result_of(topic, ErrorCode::invalid_request, "Duplicate topic id."));
+        response.responses.push_back(result_of(topic, ErrorCode::invalid_request, "A topic id can be given only once"));
       continue;
     }
     const metadata::Snapshot& snapshot = *context.shard.snapshot();
@@ -87,7 +88,8 @@ Awaitable<DeleteTopicsResponse> delete_topics(RequestContext& context, protocol:
     if (by_name ? ids.contains(topic.id) : names.contains(*topic.name)) {
       // Told once, where the name stands.
       if (by_name)
-        response.responses.push_back(result_of(topic, ErrorCode::invalid_request, "The topic was named by its id as well."));
+        response.responses.push_back(
+            result_of(topic, ErrorCode::invalid_request, "The topic was named by its id as well"));
       continue;
     }
     if (!context.authorized(AclOperation::delete_, ResourceType::topic, *topic.name)) {
@@ -95,9 +97,8 @@ Awaitable<DeleteTopicsResponse> delete_topics(RequestContext& context, protocol:
       continue;
     }
     if (!context.broker.settings().delete_topics) {
-      response.responses.push_back(
-          result_of(topic, context.version < 3 ? ErrorCode::invalid_request : ErrorCode::topic_deletion_disabled,
-                    std::nullopt));
+      response.responses.push_back(result_of(
+          topic, context.version < 3 ? ErrorCode::invalid_request : ErrorCode::topic_deletion_disabled, std::nullopt));
       continue;
     }
     const auto deleted = co_await broker::delete_topic(context, topic.id);

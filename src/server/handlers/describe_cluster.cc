@@ -15,8 +15,8 @@ Awaitable<protocol::DescribeClusterResponse> describe_cluster(RequestContext& co
     response.error_code = request.endpoint_type == kControllers ? protocol::ErrorCode::mismatched_endpoint_type
                                                                 : protocol::ErrorCode::unsupported_endpoint_type;
     response.error_message = request.endpoint_type == kControllers
-                                 ? "The request was sent to an endpoint of wrong type: this one is a broker's"
-                                 : "Unsupported endpoint type " + std::to_string(request.endpoint_type);
+                                 ? "This endpoint is a broker's; controllers have none of their own"
+                                 : "There are no endpoints of type " + std::to_string(request.endpoint_type);
     co_return response;
   }
   response.cluster_id = context.broker.cluster_id();

@@ -36,14 +36,16 @@ Result<void> check_broker_id(const RequestContext& context, const std::string& n
   return {};
 }
 
-Result<Described> describe(const RequestContext& context, ConfigResourceType type, const std::string& name, const Layers& layers) {
+Result<Described> describe(const RequestContext& context, ConfigResourceType type, const std::string& name,
+                           const Layers& layers) {
   const metadata::Snapshot& snapshot = *context.shard.snapshot();
   if (const ErrorCode denied = check_access(context, type, name, broker::AclOperation::describe_configs);
       denied != ErrorCode::none)
     return protocol::fail(denied, std::string(protocol::error_text(denied)));
   switch (type) {
     case ConfigResourceType::topic: {
-      if (auto fault = broker::topic_name_fault(name)) return protocol::fail(ErrorCode::invalid_topic_exception, std::move(*fault));
+      if (auto fault = broker::topic_name_fault(name))
+        return protocol::fail(ErrorCode::invalid_topic_exception, std::move(*fault));
       if (snapshot.topic(name) == nullptr) return protocol::fail(ErrorCode::unknown_topic_or_partition);
       const auto own = broker::Broker::overrides_of(snapshot, {.type = records::ResourceType::topic, .name = name});
       return config::describe_topic(own, layers.view());
@@ -65,12 +67,15 @@ Result<Described> describe(const RequestContext& context, ConfigResourceType typ
     }
     case ConfigResourceType::client_metrics: {
       if (name.empty()) return protocol::fail(ErrorCode::invalid_request, "A client metrics subscription needs a name");
-      const auto own = broker::Broker::overrides_of(snapshot, {.type = records::ResourceType::client_metrics, .name = name});
+      const auto own =
+          broker::Broker::overrides_of(snapshot, {.type = records::ResourceType::client_metrics, .name = name});
       return config::describe_client_metrics(own);
     }
-    default: break;
+    default:
+      break;
   }
-  return protocol::fail(ErrorCode::invalid_request, fmt::format("Unsupported resource type: {}", static_cast<int>(type)));
+  return protocol::fail(ErrorCode::invalid_request,
+                        fmt::format("There are no resources of type {}", static_cast<int>(type)));
 }
 
 }  // namespace
@@ -99,7 +104,8 @@ Awaitable<DescribeConfigsResponse> describe_configs(RequestContext& context, pro
     // Neither null nor an empty list names a key: then all are wanted.
     const auto asked_for = [&](const std::string& name) {
       return !resource.configuration_keys || resource.configuration_keys->empty() ||
-             std::ranges::any_of(*resource.configuration_keys, [&](const auto& key) { return key == std::string_view(name); });
+             std::ranges::any_of(*resource.configuration_keys,
+                                 [&](const auto& key) { return key == std::string_view(name); });
     };
     for (const config::Described& entry : *described) {
       if (!asked_for(entry.name)) continue;

@@ -35,7 +35,8 @@ void add_partition(Topic& answer, const RequestContext& context, const metadata:
 }
 
 // Names in order, each once, from the cursor on.
-std::vector<std::string> wanted_names(const RequestContext& context, const protocol::DescribeTopicPartitionsRequest& request) {
+std::vector<std::string> wanted_names(const RequestContext& context,
+                                      const protocol::DescribeTopicPartitionsRequest& request) {
   std::vector<std::string> names;
   if (request.topics.empty()) {
     for (const auto& [name, topic] : context.shard.snapshot()->topics()) names.emplace_back(name);
@@ -74,7 +75,8 @@ Awaitable<DescribeTopicPartitionsResponse> describe_topic_partitions(RequestCont
   }
   const std::shared_ptr<const metadata::Snapshot> snapshot = context.shard.snapshot();
   const bool all = request.topics.empty();
-  std::int32_t left = std::clamp(request.response_partition_limit, 1, context.broker.settings().max_request_partition_size_limit);
+  std::int32_t left =
+      std::clamp(request.response_partition_limit, 1, context.broker.settings().max_request_partition_size_limit);
   for (const std::string& name : wanted_names(context, request)) {
     if (!context.authorized(AclOperation::describe, ResourceType::topic, name)) continue;
     const metadata::Topic* topic = snapshot->topic(name);
@@ -101,7 +103,8 @@ Awaitable<DescribeTopicPartitionsResponse> describe_topic_partitions(RequestCont
     std::int32_t number = 0;
     if (request.cursor && request.cursor->topic_name == std::string_view(name))
       number = request.cursor->partition_index;
-    for (; number < topic->partitions.size() && left > 0; ++number, --left) add_partition(answer, context, *topic, number);
+    for (; number < topic->partitions.size() && left > 0; ++number, --left)
+      add_partition(answer, context, *topic, number);
     if (number < topic->partitions.size()) {
       auto& cursor = response.next_cursor.emplace();
       cursor.topic_name = name;

@@ -31,7 +31,8 @@ FetchResponse error_answer(ErrorCode error) {
   return response;
 }
 
-// The answer to a request that could not be made sense of. Up to version 12 clients look for the error at each partition.
+// The answer to a request that could not be made sense of. Up to version 12 clients look for the error at each
+// partition.
 FetchResponse refuse_all(const RequestContext& context, const FetchRequest& request, ErrorCode error) {
   FetchResponse response = error_answer(error);
   response.session_id = request.session_id;
@@ -62,27 +63,31 @@ Wanted named_partitions(const FetchRequest& request) {
   return {once.partitions().begin(), once.partitions().end()};
 }
 
-// Finds the topic of a partition. One that was found by its id keeps its name, so that a client whose topic is deleted or
-// made again under its session hears of it.
+// Finds the topic of a partition. What was once found by its id is looked for by its name when the id is gone, so that
+// a client whose topic was deleted or made again during its session hears of that.
 const metadata::Topic* find_topic(const metadata::Snapshot& snapshot, SessionPartition& partition) {
-  if (!partition.topic.empty()) return snapshot.topic(partition.topic);
-  const metadata::Topic* topic = snapshot.topic(partition.topic_id);
-  if (topic != nullptr) partition.topic = topic->name.str();
-  return topic;
+  if (!partition.topic_id.is_zero()) {
+    if (const metadata::Topic* topic = snapshot.topic(partition.topic_id)) {
+      if (partition.topic.empty()) partition.topic = topic->name.str();
+      return topic;
+    }
+  }
+  return partition.topic.empty() ? nullptr : snapshot.topic(partition.topic);
 }
 
 ErrorCode refusal(const RequestContext& context, const SessionPartition& partition, const metadata::Topic* topic) {
   if (context.version >= 13 && partition.topic.empty()) return ErrorCode::unknown_topic_id;
   if (!context.authorized(broker::AclOperation::read, broker::ResourceType::topic, partition.topic))
     return ErrorCode::topic_authorization_failed;
-  if (topic == nullptr || topic->partition(partition.partition) == nullptr) return ErrorCode::unknown_topic_or_partition;
+  if (topic == nullptr || topic->partition(partition.partition) == nullptr)
+    return ErrorCode::unknown_topic_or_partition;
   return ErrorCode::none;
 }
 
-// Reads everything that is wanted. Behind what was read comes what cannot be read for want of a topic or a permission, in
-// its order.
-Awaitable<std::vector<FetchOutcome>> read(broker::Shard& home, const RequestContext& context, const FetchRequest& request,
-                                          const Wanted& wanted) {
+// Reads everything that is wanted. Behind what was read comes what cannot be read for want of a topic or a permission,
+// in its order.
+Awaitable<std::vector<FetchOutcome>> read(broker::Shard& home, const RequestContext& context,
+                                          const FetchRequest& request, const Wanted& wanted) {
   const metadata::Snapshot& snapshot = *home.snapshot();
   std::vector<FetchItem> items;
   std::vector<FetchOutcome> failed;
@@ -128,9 +133,9 @@ Awaitable<std::vector<FetchOutcome>> read(broker::Shard& home, const RequestCont
 void add_partition(FetchResponse& response, const RequestContext& context, const SessionPartition& partition,
                    FetchOutcome outcome) {
   const bool by_id = context.version >= 13;
-  const bool same_topic = !response.responses.empty() &&
-                          (by_id ? response.responses.back().topic_id == partition.topic_id
-                                 : response.responses.back().topic == std::string_view(partition.topic));
+  const bool same_topic =
+      !response.responses.empty() && (by_id ? response.responses.back().topic_id == partition.topic_id
+                                            : response.responses.back().topic == std::string_view(partition.topic));
   if (!same_topic) {
     auto& topic = response.responses.emplace_back();
     if (!by_id) topic.topic = protocol::TopicName(partition.topic);
@@ -189,7 +194,8 @@ void count_bytes(broker::Shard& home, const std::vector<FetchOutcome>& outcomes)
   home.metrics().records_bytes_out.add(bytes);
 }
 
-Awaitable<FetchResponse> full_fetch(broker::Shard& home, RequestContext& context, const FetchRequest& request, bool open_session) {
+Awaitable<FetchResponse> full_fetch(broker::Shard& home, RequestContext& context, const FetchRequest& request,
+                                    bool open_session) {
   const Wanted wanted = named_partitions(request);
   std::vector<FetchOutcome> outcomes = co_await read(home, context, request, wanted);
   count_bytes(home, outcomes);
@@ -214,7 +220,8 @@ Awaitable<FetchResponse> incremental_fetch(broker::Shard& home, RequestContext& 
   const std::shared_ptr<FetchSession> session = home.fetch_sessions().find(request.session_id);
   if (!session) co_return error_answer(ErrorCode::fetch_session_id_not_found);
   if (session->epoch != request.session_epoch) co_return error_answer(ErrorCode::invalid_fetch_session_epoch);
-  if (session->uses_topic_ids != (context.version >= 13)) co_return error_answer(ErrorCode::fetch_session_topic_id_error);
+  if (session->uses_topic_ids != (context.version >= 13))
+    co_return error_answer(ErrorCode::fetch_session_topic_id_error);
   session->want(request);
   session->forget(request);
   if (session->partitions().empty()) {

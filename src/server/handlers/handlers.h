@@ -1,5 +1,5 @@
-// The handlers, one file each. A handler checks at the edge, hops once per core that owns something, and answers with an
-// error for each thing that failed. It never closes a connection but where Kafka does.
+// The handlers, one file each. A handler checks at the edge, hops once per core that owns something, and answers with
+// an error for each thing that failed. It never closes a connection but where Kafka does.
 #pragma once
 
 #include <optional>
@@ -64,7 +64,8 @@ Awaitable<protocol::OffsetForLeaderEpochResponse> offset_for_leader_epoch(
     RequestContext& context, protocol::OffsetForLeaderEpochRequest request);
 Awaitable<protocol::FetchResponse> fetch(RequestContext& context, protocol::FetchRequest request);
 
-// Produce answers nothing with acks=0; then a fault closes the connection instead, which is all such a client can notice.
+// Produce answers nothing with acks=0; then a fault closes the connection instead, which is all such a client can
+// notice.
 struct ProduceAnswer {
   std::optional<protocol::ProduceResponse> response;
   std::string close_because;

@@ -45,8 +45,8 @@ Awaitable<Result<void>> alter(RequestContext& context, const Resource& resource,
 
 }  // namespace
 
-Awaitable<protocol::IncrementalAlterConfigsResponse> incremental_alter_configs(RequestContext& context,
-                                                                               protocol::IncrementalAlterConfigsRequest request) {
+Awaitable<protocol::IncrementalAlterConfigsResponse> incremental_alter_configs(
+    RequestContext& context, protocol::IncrementalAlterConfigsRequest request) {
   protocol::IncrementalAlterConfigsResponse response;
   std::map<std::pair<std::int8_t, std::string_view>, int> times;
   for (const auto& resource : request.resources) ++times[{resource.resource_type, resource.resource_name.view()}];

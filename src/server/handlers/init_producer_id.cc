@@ -10,16 +10,19 @@ constexpr std::int16_t kNoProducerEpoch = -1;
 
 }  // namespace
 
-Awaitable<protocol::InitProducerIdResponse> init_producer_id(RequestContext& context, protocol::InitProducerIdRequest request) {
+Awaitable<protocol::InitProducerIdResponse> init_producer_id(RequestContext& context,
+                                                             protocol::InitProducerIdRequest request) {
   protocol::InitProducerIdResponse response;
   response.producer_id = protocol::kNoProducerId;
   response.producer_epoch = kNoProducerEpoch;
   using protocol::ErrorCode;
   if (request.transactional_id) {
-    response.error_code = request.transactional_id->empty() ? ErrorCode::invalid_request : ErrorCode::coordinator_not_available;
+    response.error_code =
+        request.transactional_id->empty() ? ErrorCode::invalid_request : ErrorCode::coordinator_not_available;
     co_return response;
   }
-  if (!context.authorized(broker::AclOperation::idempotent_write, broker::ResourceType::cluster, broker::kClusterResource)) {
+  if (!context.authorized(broker::AclOperation::idempotent_write, broker::ResourceType::cluster,
+                          broker::kClusterResource)) {
     response.error_code = ErrorCode::cluster_authorization_failed;
     co_return response;
   }

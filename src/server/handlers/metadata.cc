@@ -70,7 +70,8 @@ bool names_topics(const MetadataRequest& request, int version) {
   });
 }
 
-Awaitable<MetadataResponse::MetadataResponseTopic> named_topic(RequestContext& context, std::string name, bool may_create) {
+Awaitable<MetadataResponse::MetadataResponseTopic> named_topic(RequestContext& context, std::string name,
+                                                               bool may_create) {
   if (const metadata::Topic* topic = context.shard.snapshot()->topic(name)) co_return topic_answer(context, *topic);
   if (broker::topic_name_fault(name)) co_return topic_error(ErrorCode::invalid_topic_exception, name, {});
   if (!may_create || !context.broker.settings().auto_create_topics ||
@@ -106,7 +107,8 @@ Awaitable<MetadataResponse> metadata(RequestContext& context, MetadataRequest re
       if (context.authorized(AclOperation::describe, ResourceType::topic, name))
         response.topics.push_back(topic_answer(context, *topic));
   } else {
-    const bool by_id = std::ranges::any_of(*request.topics, [](const auto& topic) { return !topic.topic_id.is_zero(); });
+    const bool by_id =
+        std::ranges::any_of(*request.topics, [](const auto& topic) { return !topic.topic_id.is_zero(); });
     std::set<base::Uuid> ids;
     std::set<std::string> names;
     for (auto& wanted : *request.topics) {
@@ -128,8 +130,7 @@ Awaitable<MetadataResponse> metadata(RequestContext& context, MetadataRequest re
   }
   if (request.include_topic_authorized_operations)
     for (auto& topic : response.topics)
-      if (topic.name)
-        topic.topic_authorized_operations = RequestContext::authorized_operations(ResourceType::topic);
+      if (topic.name) topic.topic_authorized_operations = RequestContext::authorized_operations(ResourceType::topic);
   if (request.include_cluster_authorized_operations)
     response.cluster_authorized_operations = RequestContext::authorized_operations(ResourceType::cluster);
   co_return response;

@@ -34,7 +34,8 @@ struct Draft {
 };
 
 ErrorCode refuse_topic(const RequestContext& context, const metadata::Topic* topic, std::string_view name) {
-  if (topic == nullptr) return context.version >= 13 ? ErrorCode::unknown_topic_id : ErrorCode::unknown_topic_or_partition;
+  if (topic == nullptr)
+    return context.version >= 13 ? ErrorCode::unknown_topic_id : ErrorCode::unknown_topic_or_partition;
   if (!context.authorized(AclOperation::write, ResourceType::topic, name)) return ErrorCode::topic_authorization_failed;
   if (broker::is_internal_topic(name)) return ErrorCode::invalid_topic_exception;
   return ErrorCode::none;
@@ -111,7 +112,8 @@ struct Outcomes {
 };
 
 // Starts the appends on every core before it waits for any, so that requests of one connection keep their order.
-Awaitable<std::vector<ProduceOutcome>> append_everywhere(RequestContext& context, std::vector<std::vector<ProduceItem>> items,
+Awaitable<std::vector<ProduceOutcome>> append_everywhere(RequestContext& context,
+                                                         std::vector<std::vector<ProduceItem>> items,
                                                          broker::ProduceOptions options) {
   auto outcomes = std::make_shared<Outcomes>();
   for (const auto& list : items) outcomes->left += list.empty() ? 0 : 1;

@@ -21,7 +21,8 @@ struct PartitionView {
 };
 
 // The partition as this core's metadata has it; one in a failed log directory has no leader.
-inline PartitionView view_partition(const broker::RequestContext& context, const metadata::Topic& topic, std::int32_t number) {
+inline PartitionView view_partition(const broker::RequestContext& context, const metadata::Topic& topic,
+                                    std::int32_t number) {
   const metadata::Partition& partition = topic.partitions[number];
   PartitionView view;
   view.leader_epoch = context.shard.snapshot()->leader_epoch(partition);
