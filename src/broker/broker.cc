@@ -395,6 +395,8 @@ void Broker::stop() {
   store_stopped.get_future().get();
   for (const auto& core : cores_) core->stop();
   store_thread_->stop();
+  // What is still suspended is destroyed with its loop, while all that it refers to is alive.
+  cores_.clear();
   shards_.clear();
   store_.reset();
 }

@@ -222,7 +222,7 @@ Awaitable<std::vector<FetchOutcome>> fetch(Shard& home, std::vector<FetchItem> i
   Total total = total_of(outcomes);
   const bool may_wait = options.max_wait_ms > 0 && options.min_bytes > 0 && !items.empty();
   const base::SteadyTime deadline = home.core().clock().steady() + std::chrono::milliseconds(options.max_wait_ms);
-  while (may_wait && !total.answer_now && total.bytes < options.min_bytes) {
+  while (may_wait && !home.stopping() && !total.answer_now && total.bytes < options.min_bytes) {
     read_options.waiter = std::make_shared<FetchWaiter>(home.core());
     read_options.needed_bytes = options.min_bytes - total.bytes;
     outcomes = co_await read_items(home, items, read_options);
@@ -232,7 +232,9 @@ Awaitable<std::vector<FetchOutcome>> fetch(Shard& home, std::vector<FetchItem> i
       break;
     }
     home.metrics().fetches_parked.add();
+    home.add_parked(*read_options.waiter);
     const bool woken = co_await read_options.waiter->wait(deadline);
+    home.remove_parked(*read_options.waiter);
     read_options.waiter = nullptr;
     outcomes = co_await read_items(home, items, read_options);
     total = total_of(outcomes);

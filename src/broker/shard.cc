@@ -209,6 +209,11 @@ void Shard::remove_log(Partition& partition, std::unique_ptr<storage::Log> log) 
   });
 }
 
+void Shard::stop_waiting() {
+  stopping_ = true;
+  for (FetchWaiter* waiter : parked_) waiter->wake();
+}
+
 void Shard::directory_failed(std::size_t directory, const std::string& why) { broker_.directory_failed(directory, why); }
 
 void Shard::stop_directory(std::size_t directory) {

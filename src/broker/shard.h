@@ -62,6 +62,12 @@ class Shard {
   // Waits until the partition is open, or can not be. none where it is open.
   runtime::Awaitable<protocol::ErrorCode> when_open(std::shared_ptr<Partition> partition);
 
+  // Fetches that wait on this core. Once the broker stops none waits any more, since nothing it could wait for comes.
+  [[nodiscard]] bool stopping() const { return stopping_; }
+  void add_parked(FetchWaiter& waiter) { parked_.insert(&waiter); }
+  void remove_parked(FetchWaiter& waiter) { parked_.erase(&waiter); }
+  void stop_waiting();
+
   // Asks for a sync of what the partition has appended; its high watermark follows.
   void request_flush(const std::shared_ptr<Partition>& partition);
   // A write or sync in the directory has failed for good: on every core its partitions stop.
@@ -129,6 +135,8 @@ class Shard {
   std::unordered_map<PartitionKey, std::shared_ptr<Partition>, PartitionKeyHash> partitions_;
   std::unordered_map<base::Uuid, std::shared_ptr<const TopicSettings>> settings_;
   std::shared_ptr<const TopicSettings> default_settings_;
+  bool stopping_ = false;
+  std::unordered_set<FetchWaiter*> parked_;
   // Folders that a pool is opening, and partitions that wait for one: a topic deleted and created again has the same.
   std::unordered_set<std::string> opening_folders_;
   std::unordered_map<std::string, std::vector<std::shared_ptr<Partition>>> waiting_for_folder_;

@@ -142,7 +142,12 @@ void Console::stop() {
     for (auto& acceptor : acceptors_) acceptor->close(ignored);
     for (auto& weak : clients_)
       if (const auto client = weak.lock()) client->close();
-    done.set_value();
+    // Behind what the accept loops are told by the close.
+    broker_.core(0).post([&] {
+      acceptors_.clear();
+      clients_.clear();
+      done.set_value();
+    });
   });
   done.get_future().get();
 }

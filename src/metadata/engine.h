@@ -67,8 +67,8 @@ class Engine {
   virtual void rollback() = 0;
   // A page of groups, outside of any transaction.
   virtual EngineResult<GroupPage> load_groups(const GroupRange& range) = 0;
-  // Called between transactions; `idle` where none waits. Returns how many pages it moved into place, or nothing where
-  // it found no need to.
+  // Called after each transaction, and once more with `idle` when none waits. Returns how many pages it moved into
+  // place, or nothing where it found no need to.
   virtual EngineResult<std::optional<std::int64_t>> maintain(bool idle) = 0;
   virtual void close() = 0;
 };

@@ -125,6 +125,7 @@ class Writer::State : public std::enable_shared_from_this<Writer::State> {
 
   void schedule();
   void drain();
+  void rest();
   void run_transaction();
   std::vector<Request> take_batch();
   void take_up_to(std::deque<Request>& queue, std::size_t rows, std::vector<Request>& batch);
@@ -160,7 +161,6 @@ Result<void, StoreError> Writer::State::load(const std::string& cluster_id) {
   if (!current_->cluster_id().empty()) return {};
 
   const std::string id = cluster_id.empty() ? environment.uuids.next().str() : cluster_id;
-  std::optional<CommitResult> result;
   // The answer is taken here and now: nothing else runs before the store is open.
   std::vector<Request> batch;
   batch.push_back({.changes = {.preconditions = {}, .records = {records::ClusterCreated{.cluster_id = id}}},
@@ -223,9 +223,14 @@ void Writer::State::drain() {
   scheduled_ = false;
   if (stopped_ || (urgent_.empty() && bulk_.empty())) return;
   run_transaction();
-  const bool idle = urgent_.empty() && bulk_.empty();
-  maintain(idle);
-  if (!idle) schedule();
+  maintain(false);
+  if (!urgent_.empty() || !bulk_.empty()) return schedule();
+  // Whether there is time for more shows when what cores have posted in the meantime has arrived.
+  environment.writer.post([self = shared_from_this()] { self->rest(); });
+}
+
+void Writer::State::rest() {
+  if (!stopped_ && urgent_.empty() && bulk_.empty()) maintain(true);
 }
 
 void Writer::State::take_up_to(std::deque<Request>& queue, std::size_t rows, std::vector<Request>& batch) {

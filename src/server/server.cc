@@ -208,6 +208,7 @@ void Server::stop() {
     waits.push_back(done->get_future());
     state->shard.core().post([&state = *state, done] {
       state.stopping = true;
+      state.shard.stop_waiting();
       const std::vector<std::shared_ptr<Connection>> open(state.connections.begin(), state.connections.end());
       for (const auto& connection : open) connection->close();
       done->set_value();
@@ -223,6 +224,13 @@ void Server::stop() {
     broker_.core(0).at_any_thread(std::chrono::milliseconds(2), [&turn] { turn.set_value(); });
     turn.get_future().get();
   }
+  // The acceptors go while their loop is there; their accept loops have seen the end by now.
+  std::promise<void> gone;
+  broker_.core(0).post([&] {
+    listeners_.clear();
+    gone.set_value();
+  });
+  gone.get_future().get();
 }
 
 }  // namespace thalweg::server

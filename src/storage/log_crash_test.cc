@@ -331,6 +331,7 @@ class Life {
     for (const auto& entry : *listed) {
       const auto name = parse_segment_file_name(entry.name);
       if (!name || name->file != SegmentFile::log || !name->suffix.empty()) continue;
+      if (entry.size == 0) continue;  // may be left from a roll that failed, without indexes
       std::map<std::uint32_t, std::int64_t> last_offsets;  // by position
       std::map<std::int64_t, std::int64_t> newest_before;  // largest timestamp up to the batch with this last offset
       std::int64_t newest = -1;

@@ -46,9 +46,9 @@ def until(what, condition, timeout=20.0, pause=0.002):
 
 
 class Node:
-    """One broker and its folder. `settings` are keys over DEFAULTS, None leaves a key out; `lines` are added to the file
-    as they stand. `limit` is the (soft, hard) limit of descriptors that the process is given. `in_memory` puts the folder
-    on a tmpfs where there is one, for tests that make very many files and are not about what a disk keeps."""
+    """One broker and its folder. `settings` are keys over DEFAULTS, None leaves a key out; `lines` are added to the
+    file as they stand. `limit` is the (soft, hard) limit of descriptors that the process is given. `in_memory` puts the
+    folder on a tmpfs where there is one, for tests that make very many files and are not about what a disk keeps."""
 
     def __init__(self, binary, settings=None, lines=(), arguments=(), environment=None, limit=None, in_memory=False):
         self.binary = os.path.abspath(binary)
@@ -110,16 +110,29 @@ class Node:
         return self
 
     def refused(self, timeout=30.0):
-        """Starts what must not start: (exit code, lines of stdout and stderr). A broker that does start gives None."""
+        """Starts what must not start: (exit code, lines of stdout, lines of stderr). The code is None for a broker that
+        did start, and for one that did nothing in time."""
         self.write_config()
-        process = self.popen(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
+        paths = [os.path.join(self.folder, name) for name in ("refused-stdout", "refused-stderr")]
+        with open(paths[0], "wb") as out, open(paths[1], "wb") as err:
+            process = self.popen(stdout=out, stderr=err)
+
+        def said():
+            texts = []
+            for path in paths:
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    texts.append(file.read())
+            return texts
+
+        deadline = time.monotonic() + timeout
+        while process.poll() is None and time.monotonic() < deadline and "listening on" not in said()[1]:
+            time.sleep(0.005)
+        started = process.poll() is None
+        if started:
             process.kill()
-            out, err = process.communicate()
-            return None, out.decode().splitlines(), err.decode().splitlines()
-        return process.returncode, out.decode().splitlines(), err.decode().splitlines()
+        process.wait()
+        out, err = said()
+        return None if started else process.returncode, out.splitlines(), err.splitlines()
 
     @property
     def pid(self):
@@ -359,7 +372,7 @@ class Client:
         return {c["name"]: c for c in answer["configs"]}
 
     def alter(self, *resources, validate_only=False, version=1):
-        """IncrementalAlterConfigs; a resource is (kind, name, [(key, operation, value)]). Answers in the order asked."""
+        """IncrementalAlterConfigs; a resource is (kind, name, [(key, operation, value)]). Answers as they were asked for."""
         wanted = [
             {
                 "resourceType": kind,
@@ -374,8 +387,8 @@ class Client:
 
 
 def sequenced(producer, sequence, count=1, epoch=None, **more):
-    """A batch of an idempotent producer, whose records say which sequence they have. Their time is now: by the time of its
-    last batch a broker, Kafka too, forgets a producer that has been silent for a day."""
+    """A batch of an idempotent producer, whose records say which sequence they have. Their time is now: a broker, Kafka
+    too, forgets a producer whose last batch has a time of more than a day ago."""
     pid, given = producer
     now = int(time.time() * 1000)
     records = [batches.record(b"%d" % (sequence + i), timestamp=now) for i in range(count)]
