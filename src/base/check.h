@@ -10,8 +10,8 @@ namespace thalweg::base {
 
 }  // namespace thalweg::base
 
-#define CHECK(condition, ...)                                                                             \
-  do {                                                                                                    \
-    if (!(condition)) [[unlikely]]                                                                        \
-      ::thalweg::base::check_failed(#condition, __FILE__, __LINE__, ::std::string_view{__VA_ARGS__});     \
+#define CHECK(condition, ...)                                                                         \
+  do {                                                                                                \
+    if (!(condition)) [[unlikely]]                                                                    \
+      ::thalweg::base::check_failed(#condition, __FILE__, __LINE__, ::std::string_view{__VA_ARGS__}); \
   } while (false)

@@ -39,9 +39,9 @@ class LogLimiter {
 
 }  // namespace thalweg::base
 
-#define THALWEG_LOG(level, area, ...)                                                              \
-  do {                                                                                             \
-    if (::thalweg::base::log_enabled(area, ::thalweg::base::LogLevel::level))                      \
+#define THALWEG_LOG(level, area, ...)                                                                \
+  do {                                                                                               \
+    if (::thalweg::base::log_enabled(area, ::thalweg::base::LogLevel::level))                        \
       ::thalweg::base::log_line(area, ::thalweg::base::LogLevel::level, ::fmt::format(__VA_ARGS__)); \
   } while (false)
 #define LOG_DEBUG(area, ...) THALWEG_LOG(debug, area, __VA_ARGS__)

@@ -1,4 +1,5 @@
-// Result: a value or the reason why there is none. Faults that bytes from outside can cause are values, never exceptions.
+// Result: a value or the reason why there is none. Faults that bytes from outside can cause are values, never
+// exceptions.
 #pragma once
 
 #include <expected>
@@ -15,31 +16,31 @@ using Result = std::expected<T, E>;
 #define THALWEG_CONCAT(a, b) THALWEG_CONCAT_(a, b)
 
 // TRY(expression): returns the error from the enclosing function where there is one.
-#define TRY(expression)                                                               \
-  do {                                                                                \
-    if (auto try_result = (expression); !try_result.has_value()) [[unlikely]]         \
-      return std::unexpected(std::move(try_result).error());                          \
+#define TRY(expression)                                                       \
+  do {                                                                        \
+    if (auto try_result = (expression); !try_result.has_value()) [[unlikely]] \
+      return std::unexpected(std::move(try_result).error());                  \
   } while (false)
 
 // ASSIGN_OR_RETURN(declaration, expression): declares the value, or returns the error.
 #define ASSIGN_OR_RETURN(declaration, expression) \
   ASSIGN_OR_RETURN_(THALWEG_CONCAT(result_, __LINE__), declaration, expression)
-#define ASSIGN_OR_RETURN_(result, declaration, expression)                  \
-  auto result = (expression);                                               \
-  if (!result.has_value()) [[unlikely]]                                     \
-    return std::unexpected(std::move(result).error());                      \
+#define ASSIGN_OR_RETURN_(result, declaration, expression) \
+  auto result = (expression);                              \
+  if (!result.has_value()) [[unlikely]]                    \
+    return std::unexpected(std::move(result).error());     \
   declaration = std::move(*result)
 
 // The same inside a coroutine.
-#define CO_TRY(expression)                                                            \
-  do {                                                                                \
-    if (auto try_result = (expression); !try_result.has_value()) [[unlikely]]         \
-      co_return std::unexpected(std::move(try_result).error());                       \
+#define CO_TRY(expression)                                                    \
+  do {                                                                        \
+    if (auto try_result = (expression); !try_result.has_value()) [[unlikely]] \
+      co_return std::unexpected(std::move(try_result).error());               \
   } while (false)
 #define CO_ASSIGN_OR_RETURN(declaration, expression) \
   CO_ASSIGN_OR_RETURN_(THALWEG_CONCAT(result_, __LINE__), declaration, expression)
-#define CO_ASSIGN_OR_RETURN_(result, declaration, expression)               \
-  auto result = (expression);                                               \
-  if (!result.has_value()) [[unlikely]]                                     \
-    co_return std::unexpected(std::move(result).error());                   \
+#define CO_ASSIGN_OR_RETURN_(result, declaration, expression) \
+  auto result = (expression);                                 \
+  if (!result.has_value()) [[unlikely]]                       \
+    co_return std::unexpected(std::move(result).error());     \
   declaration = std::move(*result)

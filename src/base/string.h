@@ -1,6 +1,7 @@
 // String: text of a message. Decoded messages alias the frame's bytes; everything else owns its text.
 //
-// Copying a String always makes an owner, so what was copied out of a frame may be kept. Moving keeps an alias an alias.
+// Copying a String always makes an owner, so what was copied out of a frame may be kept. Moving keeps an alias an
+// alias.
 #pragma once
 
 #include <compare>
@@ -15,9 +16,9 @@ class String {
  public:
   String() = default;
   // Implicit on purpose: a field is assigned from any text, and owns a copy of it.
-  String(std::string_view text) { assign(text); }           // NOLINT(google-explicit-constructor)
-  String(const char* text) { assign(text); }                // NOLINT(google-explicit-constructor)
-  String(const std::string& text) { assign(text); }         // NOLINT(google-explicit-constructor)
+  String(std::string_view text) { assign(text); }    // NOLINT(google-explicit-constructor)
+  String(const char* text) { assign(text); }         // NOLINT(google-explicit-constructor)
+  String(const std::string& text) { assign(text); }  // NOLINT(google-explicit-constructor)
   String(const String& other) { assign(other.view()); }
   String(String&& other) noexcept : data_(other.data_), size_(other.size_), owned_(other.owned_) { other.forget(); }
   String& operator=(const String& other);

@@ -68,15 +68,12 @@ std::size_t Broker::directory_index(const base::Uuid& id) const {
   return 0;
 }
 
-base::Uuid Broker::directory_for_new_partition() {
-  // Those of one request are spread by the random choice; the counts that Kafka compares are all made by it.
+base::Uuid Broker::directory_for_new_partition(runtime::Random& random) const {
   std::vector<const LogDirectory*> usable;
   for (const auto& directory : directories_)
     if (!directory->offline) usable.push_back(directory.get());
   if (usable.empty()) return directories_.front()->id;
-  if (usable.size() == 1) return usable.front()->id;
-  thread_local std::minstd_rand choice{std::random_device{}()};
-  return usable[choice() % usable.size()]->id;
+  return usable[random.below(usable.size())]->id;
 }
 
 void Broker::directory_failed(std::size_t directory, const std::string& why) {
@@ -134,7 +131,8 @@ base::Result<void, std::string> Broker::open_directories() {
       return std::unexpected("log.dirs: " + made.error().message());
     auto lock = runtime::DirectoryLock::acquire(path);
     if (!lock) {
-      return std::unexpected(fmt::format("log.dirs: {} is in use by another process ({})", path, lock.error().message()));
+      return std::unexpected(
+          fmt::format("log.dirs: {} is in use by another process ({})", path, lock.error().message()));
     }
     locks_.push_back(std::move(*lock));
     const auto properties = storage::read_meta_properties(environment_.files, path);
@@ -142,11 +140,12 @@ base::Result<void, std::string> Broker::open_directories() {
     if (properties->has_value()) {
       const storage::MetaProperties& found = **properties;
       if (found.node_id != settings_.node_id)
-        return std::unexpected(fmt::format("log.dirs: {} belongs to node {}, this is node.id={}; give each node folders of its own",
-                                           path, found.node_id, settings_.node_id));
+        return std::unexpected(
+            fmt::format("log.dirs: {} belongs to node {}, this is node.id={}; give each node folders of its own", path,
+                        found.node_id, settings_.node_id));
       if (cluster_id && *cluster_id != found.cluster_id)
-        return std::unexpected(fmt::format("log.dirs: {} belongs to cluster {}, another folder to {}", path, found.cluster_id,
-                                           *cluster_id));
+        return std::unexpected(fmt::format("log.dirs: {} belongs to cluster {}, another folder to {}", path,
+                                           found.cluster_id, *cluster_id));
       cluster_id = found.cluster_id;
       directory->id = found.directory_id;
     }
@@ -168,7 +167,8 @@ base::Result<void, std::string> Broker::open_store() {
   store_ = std::move(*store);
   const std::string& stored = store_->opened_snapshot()->cluster_id();
   if (!cluster_id_.empty() && cluster_id_ != stored)
-    return std::unexpected(fmt::format("log.dirs: the folders belong to cluster {}, {} to {}", cluster_id_, options.path, stored));
+    return std::unexpected(
+        fmt::format("log.dirs: the folders belong to cluster {}, {} to {}", cluster_id_, options.path, stored));
   cluster_id_ = stored;
 
   // Only now that the store is ours the folders are marked, so that a refused start touches nothing.
@@ -277,8 +277,7 @@ base::Result<void, std::string> Broker::open_logs() {
     }
   }
   const auto began = environment_.clock.steady();
-  run_side_by_side(std::move(tasks),
-                   static_cast<std::size_t>(settings_.recovery_threads) * directories_.size());
+  run_side_by_side(std::move(tasks), static_cast<std::size_t>(settings_.recovery_threads) * directories_.size());
   std::int64_t truncated = 0;
   std::int64_t recovered = 0;
   std::size_t count = 0;
@@ -291,7 +290,8 @@ base::Result<void, std::string> Broker::open_logs() {
     truncated += slot->report.bytes_truncated;
     recovered += slot->report.bytes_recovered;
     Shard& owner = shard(slot->owner);
-    owner.core().post([&owner, key = slot->key, log = std::move(slot->log)]() mutable { owner.adopt(key, std::move(log)); });
+    owner.core().post(
+        [&owner, key = slot->key, log = std::move(slot->log)]() mutable { owner.adopt(key, std::move(log)); });
   }
   on_every_core([](Shard&) {});
   if (count > 0) {
@@ -331,8 +331,7 @@ void Broker::schedule_checkpoints() {
           const std::lock_guard lock(gathered->mutex);
           for (auto& log : shard.log_positions()) gathered->logs.push_back(std::move(log));
         }
-        if (--gathered->left == 0)
-          disk_pool_->post([this, gathered] { write_checkpoints(std::move(gathered->logs)); });
+        if (--gathered->left == 0) disk_pool_->post([this, gathered] { write_checkpoints(std::move(gathered->logs)); });
       });
     }
     schedule_checkpoints();

@@ -59,7 +59,8 @@ class Broker {
   // Locks the log directories, opens the store and every log, and starts the event loops. Blocks.
   //   errors   one line: what, where, what is allowed
   base::Result<void, std::string> start();
-  // Closes the logs in order and the store, writes the checkpoints, ends the loops. Connections are closed before. Blocks.
+  // Closes the logs in order and the store, writes the checkpoints, ends the loops. Connections are closed before.
+  // Blocks.
   void stop();
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
@@ -75,8 +76,8 @@ class Broker {
   [[nodiscard]] int core_count() const { return static_cast<int>(shards_.size()); }
   [[nodiscard]] Shard& shard(int core) { return *shards_[static_cast<std::size_t>(core)]; }
   [[nodiscard]] runtime::Core& core(int index) { return *cores_[static_cast<std::size_t>(index)]; }
-  // The core that owns a partition. By name, so that a topic created anew under a name meets the folders of the old one on
-  // the core that still has them.
+  // The core that owns a partition. By name, so that a topic created anew under a name meets the folders of the old one
+  // on the core that still has them.
   [[nodiscard]] int owner_of(std::string_view topic, std::int32_t partition) const;
 
   // For files: opening and reading logs, removing folders. For syncs: nothing but syncs.
@@ -89,8 +90,8 @@ class Broker {
   [[nodiscard]] std::vector<std::unique_ptr<LogDirectory>>& log_directories() { return directories_; }
   // The directory of that id; the first where there is none.
   [[nodiscard]] std::size_t directory_index(const base::Uuid& id) const;
-  // The directory for a new partition: the one with the fewest.
-  [[nodiscard]] base::Uuid directory_for_new_partition();
+  // A directory for a new partition: one of those that work, drawn at random, which spreads them evenly.
+  [[nodiscard]] base::Uuid directory_for_new_partition(runtime::Random& random) const;
   // A log directory has failed for good; every core stops its partitions. From any thread.
   void directory_failed(std::size_t directory, const std::string& why);
 

@@ -1,8 +1,8 @@
 // FetchWaiter and FetchWatch: how a fetch that found too little sleeps (Kafka's fetch purgatory).
 //
-// The fetch waits on its own core, its partitions may belong to others. On each core it leaves one FetchWatch, shared by
-// that core's partitions, which adds up what becomes readable and wakes the fetch once. A watch of a fetch that has ended
-// is dropped by the partition the next time it looks.
+// The fetch waits on its own core, its partitions may belong to others. On each core it leaves one FetchWatch, shared
+// by that core's partitions, which adds up what becomes readable and wakes the fetch once. A watch of a fetch that has
+// ended is dropped by the partition the next time it looks.
 #pragma once
 
 #include <atomic>

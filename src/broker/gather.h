@@ -1,5 +1,5 @@
-// gather(): one hop per core. Tasks that belong to several cores go to each core once, together, and the coroutine goes on
-// when all have answered.
+// gather(): one hop per core. Tasks that belong to several cores go to each core once, together, and the coroutine goes
+// on when all have answered.
 #pragma once
 
 #include <memory>
@@ -45,16 +45,16 @@ struct Gathered {
 };
 
 template <class Result, class Task, class Run>
-runtime::Awaitable<void> run_there(Shard& there, runtime::Core& home, std::shared_ptr<Gathered<Result>> gathered, Run run,
-                                   std::vector<Task> tasks) {
+runtime::Awaitable<void> run_there(Shard& there, runtime::Core& home, std::shared_ptr<Gathered<Result>> gathered,
+                                   Run run, std::vector<Task> tasks) {
   std::vector<Result> results = co_await run(there, std::move(tasks));
   home.post([gathered, results = std::move(results)]() mutable { gathered->take(std::move(results)); });
 }
 
 }  // namespace internal
 
-// Runs `run(Shard&, std::vector<Task>) -> Awaitable<std::vector<Result>>` on every core that has tasks, side by side, and
-// returns all results in any order. `run` must be copyable and refer to nothing of the caller's.
+// Runs `run(Shard&, std::vector<Task>) -> Awaitable<std::vector<Result>>` on every core that has tasks, side by side,
+// and returns all results in any order. `run` must be copyable and refer to nothing of the caller's.
 template <class Result, class Task, class Run>
 runtime::Awaitable<std::vector<Result>> gather(Shard& home, PerCore<Task> per_core, Run run) {
   auto& tasks = per_core.tasks();

@@ -35,7 +35,8 @@ base::Result<Settings, std::string> Settings::read(const config::Config& config)
   s.max_connections = config.get_int("max.connections");
   s.max_connections_per_ip = config.get_int("max.connections.per.ip");
   const std::string overrides = config.find_string("max.connections.per.ip.overrides").value_or("");
-  for (const auto& [address, count] : config::parse_address_counts(overrides).value_or(std::vector<config::AddressCount>{}))
+  for (const auto& [address, count] :
+       config::parse_address_counts(overrides).value_or(std::vector<config::AddressCount>{}))
     s.max_connections_per_ip_overrides.emplace_back(address, count);
   s.connections_max_idle_ms = config.get_long("connections.max.idle.ms");
   s.listen_backlog = config.get_int("socket.listen.backlog.size");

@@ -28,8 +28,8 @@ Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
       handles_(broker.files(), kOpenFiles),
       indexes_(kLoadedIndexes),
       log_context_{broker.files(), handles_, indexes_},
-      fetch_sessions_(static_cast<std::size_t>(broker.settings().fetch_session_slots / broker.settings().cores), core.index(),
-                      broker.settings().cores, metrics_) {
+      fetch_sessions_(static_cast<std::size_t>(broker.settings().fetch_session_slots / broker.settings().cores),
+                      core.index(), broker.settings().cores, metrics_) {
   for (const auto& directory : broker.log_directories()) make_flush_scheduler(directory->path);
 }
 
@@ -68,7 +68,8 @@ void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
 void Shard::reload_settings() {
   settings_.clear();
   const config::Config broker_config = broker_.effective_config(*snapshot_);
-  default_settings_ = parse_topic_settings(config::effective_topic(config::Config(config::topic_table()), broker_config));
+  default_settings_ =
+      parse_topic_settings(config::effective_topic(config::Config(config::topic_table()), broker_config));
   for (auto& [key, partition] : partitions_)
     if (const metadata::Topic* topic = snapshot_->topic(key.topic_id)) partition->set_settings(settings_of(*topic));
 }
@@ -81,7 +82,8 @@ std::shared_ptr<const TopicSettings> Shard::settings_of(const metadata::Topic& t
   if (known != settings_.end()) return known->second;
 
   std::vector<config::Entry> entries;
-  for (const auto& [name, value] : own) entries.push_back({.name = name, .value = value.value, .origin = {}, .line = 0});
+  for (const auto& [name, value] : own)
+    entries.push_back({.name = name, .value = value.value, .origin = {}, .line = 0});
   auto config = config::Config(config::topic_table()).with(entries, config::Source::dynamic_topic);
   if (!config) {
     // What is stored was checked when it was set; a value that a later release no longer takes falls back.
@@ -118,9 +120,8 @@ std::shared_ptr<Partition> Shard::find_partition(const PartitionKey& key) {
 runtime::Awaitable<ErrorCode> Shard::when_open(std::shared_ptr<Partition> partition) {
   if (partition->is_open()) co_return ErrorCode::none;
   if (partition->state() != Partition::State::opening) co_return partition->closed_error();
-  co_return co_await runtime::suspend<ErrorCode>([partition](runtime::Resume<ErrorCode> resume) {
-    partition->when_open(std::move(resume));
-  });
+  co_return co_await runtime::suspend<ErrorCode>(
+      [partition](runtime::Resume<ErrorCode> resume) { partition->when_open(std::move(resume)); });
 }
 
 void Shard::open_log(const std::shared_ptr<Partition>& partition) {
@@ -133,7 +134,8 @@ void Shard::open_log(const std::shared_ptr<Partition>& partition) {
     return;
   }
   broker_.disk_pool().post([this, partition, name, folder, now = now_ms(), config = partition->settings().log] {
-    const storage::OpenOptions options{.clean_shutdown = true, .recovery_point = 0, .log_start_offset = 0, .now_ms = now};
+    const storage::OpenOptions options{
+        .clean_shutdown = true, .recovery_point = 0, .log_start_offset = 0, .now_ms = now};
     runtime::IoResult<std::unique_ptr<storage::Log>> log =
         storage::Log::open(log_context_, folder, name, config, options);
     if (log) {
@@ -200,7 +202,8 @@ void Shard::remove_log(Partition& partition, std::unique_ptr<storage::Log> log) 
   // The rename frees the name at once; the files go on a pool, whatever their size.
   const auto renamed = log->remove(random_.next());
   if (!renamed) {
-    LOG_ERROR("broker", "cannot remove {}-{}: {}", partition.topic(), partition.key().partition, renamed.error().message());
+    LOG_ERROR("broker", "cannot remove {}-{}: {}", partition.topic(), partition.key().partition,
+              renamed.error().message());
     return;
   }
   broker_.disk_pool().post([&files = broker_.files(), folder = *renamed] {
@@ -214,7 +217,9 @@ void Shard::stop_waiting() {
   for (FetchWaiter* waiter : parked_) waiter->wake();
 }
 
-void Shard::directory_failed(std::size_t directory, const std::string& why) { broker_.directory_failed(directory, why); }
+void Shard::directory_failed(std::size_t directory, const std::string& why) {
+  broker_.directory_failed(directory, why);
+}
 
 void Shard::stop_directory(std::size_t directory) {
   for (auto& [key, partition] : partitions_) {
@@ -247,7 +252,8 @@ std::vector<Shard::ClosedLog> Shard::close_logs() {
     if (!partition->is_open()) continue;
     const std::size_t directory = partition->directory();
     const std::int64_t high_watermark = partition->high_watermark();
-    std::unique_ptr<storage::Log> log = partition->take_log(Partition::State::closed, ErrorCode::not_leader_or_follower);
+    std::unique_ptr<storage::Log> log =
+        partition->take_log(Partition::State::closed, ErrorCode::not_leader_or_follower);
     const auto closed = log->close({.sync = false});
     if (!closed) LOG_ERROR("broker", "cannot close {}: {}", log->folder(), closed.error().message());
     // The owner syncs the file system before the checkpoint says so.

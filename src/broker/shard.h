@@ -50,7 +50,8 @@ class Shard {
   // Follows the store from now on.
   void follow_metadata();
   // Takes a new view of the metadata: drops the partitions of deleted topics, applies changed configs.
-  void apply(const std::shared_ptr<const metadata::Snapshot>& snapshot, const std::vector<metadata::AppliedChange>& changes);
+  void apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
+             const std::vector<metadata::AppliedChange>& changes);
 
   // A partition of this core; its log is opened in the background where it is not open. Null where the metadata has no
   // such partition.

@@ -1,4 +1,5 @@
-// The shard's part of making records durable: which partitions the next round of syncs covers, and what follows from it.
+// The shard's part of making records durable: which partitions the next round of syncs covers, and what follows from
+// it.
 #include <utility>
 
 #include "base/log.h"
@@ -9,8 +10,8 @@ namespace thalweg::broker {
 
 void Shard::make_flush_scheduler(const std::string& directory) {
   auto flushes = std::make_unique<Flushes>();
-  flushes->scheduler = std::make_unique<storage::FlushScheduler>(broker_.files(), core_, broker_.sync_pool(), core_.clock(),
-                                                                 storage::FlushOptions{.directory = directory});
+  flushes->scheduler = std::make_unique<storage::FlushScheduler>(
+      broker_.files(), core_, broker_.sync_pool(), core_.clock(), storage::FlushOptions{.directory = directory});
   flushes->scheduler->set_observer([this](std::size_t files, std::int64_t nanoseconds) {
     (void)files;
     metrics_.flushes.add();

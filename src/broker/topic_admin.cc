@@ -115,11 +115,12 @@ Result<Shape> counted_shape(const NewTopic& topic, const Settings& settings) {
   return shape;
 }
 
-std::vector<records::PartitionPlacement> placements(Broker& broker, std::int32_t count) {
+std::vector<records::PartitionPlacement> placements(const RequestContext& context, std::int32_t count) {
   std::vector<records::PartitionPlacement> result;
   result.reserve(static_cast<std::size_t>(count));
   for (std::int32_t i = 0; i < count; ++i)
-    result.push_back({.leader = broker.node_id(), .directory = broker.directory_for_new_partition()});
+    result.push_back({.leader = context.broker.node_id(),
+                      .directory = context.broker.directory_for_new_partition(context.shard.random())});
   return result;
 }
 
@@ -172,7 +173,7 @@ Awaitable<Result<CreatedTopic>> create_topic(RequestContext& context, NewTopic t
                                                      .topic_id = created.topic_id,
                                                      .created_ms = context.shard.now_ms(),
                                                      .replication_factor = shape.replication_factor,
-                                                     .partitions = placements(broker, shape.partitions)});
+                                                     .partitions = placements(context, shape.partitions)});
   for (const auto& [key, value] : configs)
     changes.records.emplace_back(records::ConfigSet{
         .resource = {.type = records::ResourceType::topic, .name = topic.name}, .key = key, .value = value});
@@ -219,7 +220,7 @@ Awaitable<Result<void>> add_partitions(RequestContext& context, std::string name
   metadata::ChangeSet changes;
   changes.preconditions.emplace_back(metadata::TopicAtVersion{topic->id, topic->version});
   changes.records.emplace_back(
-      records::PartitionsAdded{.topic_id = topic->id, .partitions = placements(context.broker, more)});
+      records::PartitionsAdded{.topic_id = topic->id, .partitions = placements(context, more)});
   const metadata::CommitResult committed = co_await commit(context, std::move(changes));
   if (committed) co_return Result<void>();
   if (committed.error().kind == metadata::CommitFault::Kind::precondition)

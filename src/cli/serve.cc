@@ -113,8 +113,8 @@ int serve(const ServeArguments& arguments) {
     broker.stop();
     return refuse(bound.error());
   }
-  LOG_INFO("thalweg", "node {} of cluster {}, {} event loops, data in {}", broker.settings().node_id, broker.cluster_id(),
-           broker.core_count(), fmt::join(broker.settings().log_dirs, ", "));
+  LOG_INFO("thalweg", "node {} of cluster {}, {} event loops, data in {}", broker.settings().node_id,
+           broker.cluster_id(), broker.core_count(), fmt::join(broker.settings().log_dirs, ", "));
   console.serve();
   broker.set_ready(true);
   server.serve();

@@ -1,4 +1,5 @@
-// thalweg_codegen OUT SCHEMA...: writes the C++ of every message below OUT. Files whose text did not change keep their time.
+// thalweg_codegen OUT SCHEMA...: writes the C++ of every message below OUT. Files whose text did not change keep their
+// time.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -37,18 +37,26 @@ VersionRange hull(VersionRange a, VersionRange b) {
 std::size_t scalar_bytes(Kind kind, bool flexible) {
   switch (kind) {
     case Kind::boolean:
-    case Kind::int8: return 1;
+    case Kind::int8:
+      return 1;
     case Kind::int16:
-    case Kind::uint16: return 2;
+    case Kind::uint16:
+      return 2;
     case Kind::int32:
-    case Kind::uint32: return 4;
+    case Kind::uint32:
+      return 4;
     case Kind::int64:
-    case Kind::float64: return 8;
-    case Kind::uuid: return 16;
-    case Kind::string: return flexible ? 1 : 2;
+    case Kind::float64:
+      return 8;
+    case Kind::uuid:
+      return 16;
+    case Kind::string:
+      return flexible ? 1 : 2;
     case Kind::bytes:
-    case Kind::records: return flexible ? 1 : 4;
-    case Kind::structure: return 0;
+    case Kind::records:
+      return flexible ? 1 : 4;
+    case Kind::structure:
+      return 0;
   }
   return 0;
 }
@@ -69,7 +77,8 @@ void MessageModel::narrow() {
     const VersionRange outer = structs_[i].versions;
     for (const Field& field : structs_[i].structure->fields) {
       if (field.type.kind != Kind::structure) continue;
-      const auto used = std::ranges::find(structs_, field.type.name, [](const StructModel& s) { return s.structure->name; });
+      const auto used =
+          std::ranges::find(structs_, field.type.name, [](const StructModel& s) { return s.structure->name; });
       used->versions = hull(used->versions, outer.intersect(field.versions));
     }
   }
@@ -108,24 +117,36 @@ const StructModel& MessageModel::find(const std::string& name) const {
 std::string MessageModel::element_type(const Field& field) const {
   const std::string& entity = field.entity_type;
   switch (field.type.kind) {
-    case Kind::boolean: return "bool";
-    case Kind::int8: return "std::int8_t";
+    case Kind::boolean:
+      return "bool";
+    case Kind::int8:
+      return "std::int8_t";
     // Error codes are named alike in every message.
-    case Kind::int16: return field.name == "ErrorCode" && !field.type.array ? "ErrorCode" : "std::int16_t";
-    case Kind::uint16: return "std::uint16_t";
-    case Kind::int32: return entity == "brokerId" ? "BrokerId" : "std::int32_t";
-    case Kind::uint32: return "std::uint32_t";
-    case Kind::int64: return entity == "producerId" ? "ProducerId" : "std::int64_t";
-    case Kind::float64: return "double";
+    case Kind::int16:
+      return field.name == "ErrorCode" && !field.type.array ? "ErrorCode" : "std::int16_t";
+    case Kind::uint16:
+      return "std::uint16_t";
+    case Kind::int32:
+      return entity == "brokerId" ? "BrokerId" : "std::int32_t";
+    case Kind::uint32:
+      return "std::uint32_t";
+    case Kind::int64:
+      return entity == "producerId" ? "ProducerId" : "std::int64_t";
+    case Kind::float64:
+      return "double";
     case Kind::string:
       if (entity == "topicName") return "TopicName";
       if (entity == "groupId") return "GroupId";
       if (entity == "transactionalId") return "TransactionalId";
       return "String";
-    case Kind::bytes: return "Bytes";
-    case Kind::records: return "Records";
-    case Kind::uuid: return "Uuid";
-    case Kind::structure: return field.type.name;
+    case Kind::bytes:
+      return "Bytes";
+    case Kind::records:
+      return "Records";
+    case Kind::uuid:
+      return "Uuid";
+    case Kind::structure:
+      return field.type.name;
   }
   return {};
 }

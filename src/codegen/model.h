@@ -35,7 +35,8 @@ class MessageModel {
   // Expression that is true where `member` differs from its default.
   [[nodiscard]] std::string differs(const schema::Field& field, const StructModel& in, const std::string& member) const;
   [[nodiscard]] bool nullable(const schema::Field& field, const StructModel& in) const {
-    return !field.nullable.intersect(in.versions).intersect(field.versions).empty() || field.type.kind == schema::Kind::records;
+    return !field.nullable.intersect(in.versions).intersect(field.versions).empty() ||
+           field.type.kind == schema::Kind::records;
   }
   // Bytes that one element of the field's type takes at least, in any version.
   [[nodiscard]] std::size_t least_bytes(const schema::Field& field) const;

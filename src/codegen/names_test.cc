@@ -25,7 +25,8 @@ TEST(Condition, NamesOnlyWhatCanMatter) {
 }
 
 TEST(Model, ANestedStructureSeesOnlyTheVersionsThatReachIt) {
-  const auto message = schema::parse_message(R"({"name":"X","type":"data","validVersions":"0-9","flexibleVersions":"none",
+  const auto message =
+      schema::parse_message(R"({"name":"X","type":"data","validVersions":"0-9","flexibleVersions":"none",
     "fields":[{"name":"A","type":"[]Inner","versions":"4-6","fields":[{"name":"B","type":"int8","versions":"0+"}]}]})");
   ASSERT_TRUE(message) << message.error();
   const MessageModel model(*message);

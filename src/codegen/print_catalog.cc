@@ -35,7 +35,9 @@ std::string print_api_keys(const std::vector<Message>& messages) {
   out.put("namespace thalweg::protocol {");
   out.put("");
   out.open("enum class ApiKey : std::int16_t");
-  const auto api_name = [](const Message& m) { return m.name.substr(0, m.name.size() - std::string_view("Request").size()); };
+  const auto api_name = [](const Message& m) {
+    return m.name.substr(0, m.name.size() - std::string_view("Request").size());
+  };
   for (const auto& [key, message] : requests) out.line("{} = {},", snake_case(api_name(*message)), key);
   out.close("};");
   out.put("");
@@ -56,8 +58,9 @@ std::string print_api_keys(const std::vector<Message>& messages) {
   for (const auto& [key, message] : requests) {
     const schema::VersionRange flexible = message->flexible.intersect(message->versions);
     out.line("    {{ApiKey::{}, \"{}\", {}, {}, {}, {}, {}}},", snake_case(api_name(*message)), api_name(*message),
-             message->versions.lowest, message->versions.highest, flexible.empty() ? schema::kMaxVersion : flexible.lowest,
-             message->latest_version_unstable, listens(*message, "broker"));
+             message->versions.lowest, message->versions.highest,
+             flexible.empty() ? schema::kMaxVersion : flexible.lowest, message->latest_version_unstable,
+             listens(*message, "broker"));
   }
   out.put("}};");
   out.put("");

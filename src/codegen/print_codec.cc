@@ -66,25 +66,38 @@ class StructCodec {
 
 std::string StructCodec::integer_type(const Field& field) const {
   switch (field.type.kind) {
-    case Kind::int8: return "std::int8_t";
-    case Kind::int16: return "std::int16_t";
-    case Kind::uint16: return "std::uint16_t";
-    case Kind::int32: return "std::int32_t";
-    case Kind::uint32: return "std::uint32_t";
-    default: return "std::int64_t";
+    case Kind::int8:
+      return "std::int8_t";
+    case Kind::int16:
+      return "std::int16_t";
+    case Kind::uint16:
+      return "std::uint16_t";
+    case Kind::int32:
+      return "std::int32_t";
+    case Kind::uint32:
+      return "std::uint32_t";
+    default:
+      return "std::int64_t";
   }
 }
 
 void StructCodec::encode_scalar(const Field& field, const std::string& member, const std::string& sink) {
   const std::string type = model_.element_type(field);
   switch (field.type.kind) {
-    case Kind::boolean: return out_.line("{}.boolean({});", sink, member);
-    case Kind::float64: return out_.line("{}.float64({});", sink, member);
-    case Kind::uuid: return out_.line("{}.uuid({});", sink, member);
-    case Kind::string: return out_.line("{}.string({}, {});", sink, member, flexible_word(field));
-    case Kind::bytes: return out_.line("{}.bytes({}, {});", sink, member, flexible_word(field));
-    case Kind::records: return out_.line("{}.records({}, {});", sink, member, flexible_word(field));
-    case Kind::structure: return out_.line("encode_{}({}, {}, version);", field.type.name, sink, member);
+    case Kind::boolean:
+      return out_.line("{}.boolean({});", sink, member);
+    case Kind::float64:
+      return out_.line("{}.float64({});", sink, member);
+    case Kind::uuid:
+      return out_.line("{}.uuid({});", sink, member);
+    case Kind::string:
+      return out_.line("{}.string({}, {});", sink, member, flexible_word(field));
+    case Kind::bytes:
+      return out_.line("{}.bytes({}, {});", sink, member, flexible_word(field));
+    case Kind::records:
+      return out_.line("{}.records({}, {});", sink, member, flexible_word(field));
+    case Kind::structure:
+      return out_.line("encode_{}({}, {}, version);", field.type.name, sink, member);
     default:
       if (type == "ErrorCode") return out_.line("{}.fixed(static_cast<std::int16_t>({}));", sink, member);
       if (type == "BrokerId" || type == "ProducerId") return out_.line("{}.fixed({}.value());", sink, member);
@@ -100,8 +113,7 @@ void StructCodec::encode_value(const Field& field, VersionRange possible, const 
   if (optional) {
     out_.open(fmt::format("if (!{})", member));
     const std::string allowed = null_allowed(field, possible);
-    if (allowed != "true")
-      out_.line("if (!({})) {}.fail(\"{} must not be null\");", allowed, sink, field.name);
+    if (allowed != "true") out_.line("if (!({})) {}.fail(\"{} must not be null\");", allowed, sink, field.name);
     if (plain_struct && field.is_tagged()) {
       out_.line("{}.uvarint(0);", sink);
     } else if (plain_struct) {
@@ -117,7 +129,8 @@ void StructCodec::encode_value(const Field& field, VersionRange possible, const 
     value = "(*" + member + ")";
     if (plain_struct) {
       const std::string allowed_here = null_allowed(field, possible);
-      const std::string present = field.is_tagged() ? sink + ".uvarint(1);" : sink + ".fixed(static_cast<std::int8_t>(1));";
+      const std::string present =
+          field.is_tagged() ? sink + ".uvarint(1);" : sink + ".fixed(static_cast<std::int8_t>(1));";
       if (allowed_here == "true") {
         out_.put(present);
       } else if (allowed_here != "false") {
@@ -181,8 +194,9 @@ void StructCodec::encode_tagged() {
     for (const Field* field : tagged_) {
       const VersionRange possible = field->versions.intersect(s_.versions);
       if (*field->tag > from)
-        out_.line("if (!m.unknown_tagged_fields.empty()) put_unknown_tagged_fields(sink, m.unknown_tagged_fields, {}, {});",
-                  from, *field->tag);
+        out_.line(
+            "if (!m.unknown_tagged_fields.empty()) put_unknown_tagged_fields(sink, m.unknown_tagged_fields, {}, {});",
+            from, *field->tag);
       from = *field->tag + 1;
       out_.open(fmt::format("if ({})", present(*field)));
       out_.put("Sizer sizer;");
@@ -193,7 +207,8 @@ void StructCodec::encode_tagged() {
       out_.close();
     }
     out_.line(
-        "if (!m.unknown_tagged_fields.empty()) put_unknown_tagged_fields(sink, m.unknown_tagged_fields, {}, UINT32_MAX);",
+        "if (!m.unknown_tagged_fields.empty()) put_unknown_tagged_fields(sink, m.unknown_tagged_fields, {}, "
+        "UINT32_MAX);",
         from);
   }
   if (!flexible_.contains(s_.versions)) {
@@ -207,8 +222,9 @@ void StructCodec::encode_tagged() {
 
 void StructCodec::print_encode() {
   out_.put("template <class Sink>");
-  out_.open(fmt::format("void encode_{}([[maybe_unused]] Sink& sink, [[maybe_unused]] const {}& m, [[maybe_unused]] int version)",
-                        s_.structure->name, s_.cpp_name));
+  out_.open(fmt::format(
+      "void encode_{}([[maybe_unused]] Sink& sink, [[maybe_unused]] const {}& m, [[maybe_unused]] int version)",
+      s_.structure->name, s_.cpp_name));
   print_flexible();
   for (const Field& field : s_.structure->fields)
     if (!field.is_tagged()) encode_untagged(field);
@@ -220,16 +236,22 @@ void StructCodec::print_encode() {
 void StructCodec::decode_element(const Field& field, const std::string& member) {
   const std::string type = model_.element_type(field);
   switch (field.type.kind) {
-    case Kind::boolean: return out_.line("{} = reader.boolean();", member);
-    case Kind::float64: return out_.line("{} = reader.float64();", member);
-    case Kind::uuid: return out_.line("{} = reader.uuid();", member);
-    case Kind::string: return out_.line("reader.string({}, {});", member, flexible_word(field));
-    case Kind::bytes: return out_.line("reader.bytes({}, {});", member, flexible_word(field));
-    case Kind::records: return out_.line("reader.records({}, {});", member, flexible_word(field));
-    case Kind::structure: return out_.line("decode_{}(reader, {}, version);", field.type.name, member);
+    case Kind::boolean:
+      return out_.line("{} = reader.boolean();", member);
+    case Kind::float64:
+      return out_.line("{} = reader.float64();", member);
+    case Kind::uuid:
+      return out_.line("{} = reader.uuid();", member);
+    case Kind::string:
+      return out_.line("reader.string({}, {});", member, flexible_word(field));
+    case Kind::bytes:
+      return out_.line("reader.bytes({}, {});", member, flexible_word(field));
+    case Kind::records:
+      return out_.line("reader.records({}, {});", member, flexible_word(field));
+    case Kind::structure:
+      return out_.line("decode_{}(reader, {}, version);", field.type.name, member);
     default:
-      if (type == "ErrorCode")
-        return out_.line("{} = static_cast<ErrorCode>(reader.fixed<std::int16_t>());", member);
+      if (type == "ErrorCode") return out_.line("{} = static_cast<ErrorCode>(reader.fixed<std::int16_t>());", member);
       if (!type.starts_with("std::"))
         return out_.line("{} = {}(reader.fixed<{}>());", member, type, integer_type(field));
       return out_.line("{} = reader.fixed<{}>();", member, integer_type(field));
@@ -253,14 +275,19 @@ void StructCodec::decode_value(const Field& field, VersionRange possible, const 
   if (!optional) return decode_element(field, member);
   const std::string allowed = null_allowed(field, possible);
   switch (field.type.kind) {
-    case Kind::string: return out_.line("reader.nullable_string({}, {}, {});", member, flexible, allowed);
-    case Kind::bytes: return out_.line("reader.nullable_bytes({}, {}, {});", member, flexible, allowed);
-    case Kind::records: return out_.line("reader.nullable_records({}, {}, {});", member, flexible, allowed);
-    default: break;
+    case Kind::string:
+      return out_.line("reader.nullable_string({}, {}, {});", member, flexible, allowed);
+    case Kind::bytes:
+      return out_.line("reader.nullable_bytes({}, {}, {});", member, flexible, allowed);
+    case Kind::records:
+      return out_.line("reader.nullable_records({}, {}, {});", member, flexible, allowed);
+    default:
+      break;
   }
-  // A structure that may be null: a negative marker byte is null, any other is present. Where it is tagged the marker is a
-  // varint, and null is zero or less.
-  const std::string is_null = field.is_tagged() ? "static_cast<std::int32_t>(reader.uvarint()) <= 0" : "reader.fixed<std::int8_t>() < 0";
+  // A structure that may be null: a negative marker byte is null, any other is present. Where it is tagged the marker
+  // is a varint, and null is zero or less.
+  const std::string is_null =
+      field.is_tagged() ? "static_cast<std::int32_t>(reader.uvarint()) <= 0" : "reader.fixed<std::int8_t>() < 0";
   out_.open(allowed == "true" ? fmt::format("if ({})", is_null) : fmt::format("if (({}) && {})", allowed, is_null));
   out_.line("{}.reset();", member);
   out_.otherwise("} else {");
@@ -288,8 +315,7 @@ void StructCodec::decode_tagged() {
         out_.put("break;");
         out_.close();
       }
-      if (field->type.kind == Kind::structure && !field->type.array)
-        out_.line("m.{} = {{}};", snake_case(field->name));
+      if (field->type.kind == Kind::structure && !field->type.array) out_.line("m.{} = {{}};", snake_case(field->name));
       decode_value(*field, possible, "m." + snake_case(field->name));
       out_.put("break;");
       out_.close();
@@ -302,8 +328,9 @@ void StructCodec::decode_tagged() {
 }
 
 void StructCodec::print_decode() {
-  out_.open(fmt::format("void decode_{}([[maybe_unused]] Reader& reader, [[maybe_unused]] {}& m, [[maybe_unused]] int version)",
-                        s_.structure->name, s_.cpp_name));
+  out_.open(fmt::format(
+      "void decode_{}([[maybe_unused]] Reader& reader, [[maybe_unused]] {}& m, [[maybe_unused]] int version)",
+      s_.structure->name, s_.cpp_name));
   print_flexible();
   for (const Field& field : s_.structure->fields) {
     if (field.is_tagged()) continue;
@@ -339,7 +366,8 @@ std::string print_codec(const MessageModel& model) {
   out.put("}  // namespace");
   out.line("}}  // namespace codec_{}", name);
   out.put("");
-  out.line("void {0}::encode(Writer& writer, int version) const {{ codec_{0}::encode_{0}(writer, *this, version); }}", name);
+  out.line("void {0}::encode(Writer& writer, int version) const {{ codec_{0}::encode_{0}(writer, *this, version); }}",
+           name);
   out.put("");
   out.open(fmt::format("std::uint64_t {}::encoded_size(int version) const", name));
   out.put("Sizer sizer;");

@@ -65,7 +65,8 @@ std::string print_header(const MessageModel& model) {
   out.line("static constexpr int kHighestVersion = {};", message.versions.highest);
   const schema::VersionRange flexible = message.flexible.intersect(message.versions);
   out.line("// Flexible from this version on; {} where none is.", schema::kMaxVersion);
-  out.line("static constexpr int kFirstFlexibleVersion = {};", flexible.empty() ? schema::kMaxVersion : flexible.lowest);
+  out.line("static constexpr int kFirstFlexibleVersion = {};",
+           flexible.empty() ? schema::kMaxVersion : flexible.lowest);
   out.put("");
   for (const StructModel& s : model.structs())
     if (s.structure != &message.root) out.line("using {0} = {1}::{0};", s.structure->name, snake_case(message.name));

@@ -55,7 +55,8 @@ base::Result<void, std::string> Console::bind() {
       acceptors_.push_back(std::move(acceptor));
       continue;
     }
-    const std::string what = fmt::format("thalweg.console.listeners: http://{}:{}: {}", host, address.port, error.message());
+    const std::string what =
+        fmt::format("thalweg.console.listeners: http://{}:{}: {}", host, address.port, error.message());
     if (broker_.settings().console_was_set) return std::unexpected(what);
     LOG_WARN("console", "{}; going on without the console", what);
   }

@@ -21,8 +21,8 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
 
-  // Binds the addresses of thalweg.console.listeners. When only the default is taken by another process it warns and goes
-  // on without.
+  // Binds the addresses of thalweg.console.listeners. When only the default is taken by another process it warns and
+  // goes on without.
   //   errors   one line: which address, what is wrong
   base::Result<void, std::string> bind();
   // Begins to serve; logs "console on http://127.0.0.1:8080" for each address.

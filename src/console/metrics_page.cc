@@ -59,7 +59,8 @@ struct Summed {
     std::int64_t seen = 0;
     for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
       seen += buckets[i];
-      page.sample(name + "_bucket", fmt::format("{}le=\"{}\"", sep, Histogram::upper_bound_s(i)), static_cast<double>(seen));
+      page.sample(name + "_bucket", fmt::format("{}le=\"{}\"", sep, Histogram::upper_bound_s(i)),
+                  static_cast<double>(seen));
     }
     page.sample(name + "_bucket", sep + "le=\"+Inf\"", static_cast<double>(count()));
     page.sample(name + "_sum", labels, static_cast<double>(sum_ns) * 1e-9);
@@ -85,13 +86,15 @@ void print_apis(Page& page, Broker& broker) {
   page.head("thalweg_requests_total", "counter", "Requests answered, by API.");
   for (const protocol::ApiInfo& api : protocol::kApis) {
     const auto slot = static_cast<std::size_t>(api.key);
-    const double n = sum(broker, [slot](const CoreMetrics& m) { return static_cast<double>(m.apis[slot].requests.value()); });
+    const double n =
+        sum(broker, [slot](const CoreMetrics& m) { return static_cast<double>(m.apis[slot].requests.value()); });
     if (n > 0) page.sample("thalweg_requests_total", fmt::format("api=\"{}\"", api.name), n);
   }
   page.head("thalweg_request_errors_total", "counter", "Requests that ended their connection, by API.");
   for (const protocol::ApiInfo& api : protocol::kApis) {
     const auto slot = static_cast<std::size_t>(api.key);
-    const double n = sum(broker, [slot](const CoreMetrics& m) { return static_cast<double>(m.apis[slot].errors.value()); });
+    const double n =
+        sum(broker, [slot](const CoreMetrics& m) { return static_cast<double>(m.apis[slot].errors.value()); });
     if (n > 0) page.sample("thalweg_request_errors_total", fmt::format("api=\"{}\"", api.name), n);
   }
   page.head("thalweg_request_seconds", "histogram", "Time from a request's arrival to its answer, by API.");
@@ -121,13 +124,15 @@ std::string metrics_page(Broker& broker, std::int64_t connections) {
               sum(broker, &CoreMetrics::connections_accepted));
   page.single("thalweg_connections_refused_total", "counter", "Connections refused by max.connections.per.ip.",
               sum(broker, &CoreMetrics::connections_refused));
-  page.single("thalweg_received_bytes_total", "counter", "Bytes received from clients.", sum(broker, &CoreMetrics::bytes_received));
+  page.single("thalweg_received_bytes_total", "counter", "Bytes received from clients.",
+              sum(broker, &CoreMetrics::bytes_received));
   page.single("thalweg_sent_bytes_total", "counter", "Bytes sent to clients.", sum(broker, &CoreMetrics::bytes_sent));
   page.single("thalweg_record_bytes_in_total", "counter", "Bytes of record batches appended.",
               sum(broker, &CoreMetrics::records_bytes_in));
   page.single("thalweg_record_bytes_out_total", "counter", "Bytes of record batches handed to fetches.",
               sum(broker, &CoreMetrics::records_bytes_out));
-  page.single("thalweg_batches_appended_total", "counter", "Record batches appended.", sum(broker, &CoreMetrics::batches_appended));
+  page.single("thalweg_batches_appended_total", "counter", "Record batches appended.",
+              sum(broker, &CoreMetrics::batches_appended));
   page.single("thalweg_fetches_parked_total", "counter", "Fetches that waited for more to read.",
               sum(broker, &CoreMetrics::fetches_parked));
   page.single("thalweg_fetches_expired_total", "counter", "Waiting fetches whose time ran out.",
@@ -161,9 +166,11 @@ std::string metrics_page(Broker& broker, std::int64_t connections) {
   };
   store_histogram("thalweg_store_commit_seconds", "Time of a transaction of the metadata store.", store.commit_time);
   store_histogram("thalweg_store_sync_seconds", "Time of making such a transaction durable.", store.sync_time);
-  store_histogram("thalweg_store_checkpoint_seconds", "Time of a checkpoint of the metadata store.", store.checkpoint_time);
+  store_histogram("thalweg_store_checkpoint_seconds", "Time of a checkpoint of the metadata store.",
+                  store.checkpoint_time);
 
-  page.head("thalweg_event_loop_delay_seconds", "gauge", "Longest time that a task waited for its turn since the last scrape, by core.");
+  page.head("thalweg_event_loop_delay_seconds", "gauge",
+            "Longest time that a task waited for its turn since the last scrape, by core.");
   for (int i = 0; i < broker.core_count(); ++i)
     page.sample("thalweg_event_loop_delay_seconds", fmt::format("core=\"{}\"", i),
                 static_cast<double>(broker.core(i).take_longest_delay_ns()) * 1e-9);

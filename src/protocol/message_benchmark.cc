@@ -101,7 +101,8 @@ FetchResponse fetch_response(std::int64_t partitions) {
 MetadataRequest metadata_request(std::int64_t topics) {
   MetadataRequest request;
   request.topics.emplace();
-  for (std::int64_t i = 0; i < topics; ++i) request.topics->emplace_back().name = TopicName("orders-" + std::to_string(i));
+  for (std::int64_t i = 0; i < topics; ++i)
+    request.topics->emplace_back().name = TopicName("orders-" + std::to_string(i));
   return request;
 }
 

@@ -175,7 +175,8 @@ void Writer::records(const Records& value, bool flexible) {
 
 void Writer::close_segment() {
   if (p_ == segment_) return;
-  chain_.append(block_.share(static_cast<std::size_t>(segment_ - block_.data()), static_cast<std::size_t>(p_ - segment_)));
+  chain_.append(
+      block_.share(static_cast<std::size_t>(segment_ - block_.data()), static_cast<std::size_t>(p_ - segment_)));
   segment_ = p_;
 }
 

@@ -238,9 +238,7 @@ class Writer {
     if (fault_ == nullptr) fault_ = reason;
   }
   // Bytes so far.
-  [[nodiscard]] std::uint64_t size() const {
-    return chain_.size() + static_cast<std::uint64_t>(p_ - segment_);
-  }
+  [[nodiscard]] std::uint64_t size() const { return chain_.size() + static_cast<std::uint64_t>(p_ - segment_); }
 
   void boolean(bool value) { fixed<std::uint8_t>(value ? 1 : 0); }
   template <class T>
@@ -295,7 +293,8 @@ class Writer {
 // Writes the tagged fields that this schema does not know whose tags lie in [from, before). They are written in rising
 // order among the known ones.
 template <class Sink>
-void put_unknown_tagged_fields(Sink& sink, const UnknownTaggedFields& fields, std::uint32_t from, std::uint32_t before) {
+void put_unknown_tagged_fields(Sink& sink, const UnknownTaggedFields& fields, std::uint32_t from,
+                               std::uint32_t before) {
   for (const RawTaggedField& field : fields) {
     if (field.tag < from || field.tag >= before) continue;
     sink.uvarint(field.tag);

@@ -1,7 +1,7 @@
 // Awaitable, and how a coroutine waits for a callback.
 //
-// A coroutine runs on the event loop it was spawned on. suspend() hands out a Resume, which any thread may call once; the
-// coroutine then goes on on its own loop, from the loop's queue and never inside the call.
+// A coroutine runs on the event loop it was spawned on. suspend() hands out a Resume, which any thread may call once;
+// the coroutine then goes on on its own loop, from the loop's queue and never inside the call.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -32,9 +32,8 @@ Awaitable<T> suspend(Start start) {
       [](auto handler, Start begin) {
         auto executor = asio::get_associated_executor(handler);
         begin(Resume<T>([executor, handler = std::move(handler)](T value) mutable {
-          asio::post(executor, [handler = std::move(handler), value = std::move(value)]() mutable {
-            handler(std::move(value));
-          });
+          asio::post(executor,
+                     [handler = std::move(handler), value = std::move(value)]() mutable { handler(std::move(value)); });
         }));
       },
       asio::use_awaitable, std::move(start));

@@ -15,7 +15,8 @@ constexpr std::chrono::milliseconds kDelaySample{100};
 
 }  // namespace
 
-Core::Core(int index, const base::Clock& clock) : index_(index), clock_(clock), work_(asio::make_work_guard(context_)) {}
+Core::Core(int index, const base::Clock& clock)
+    : index_(index), clock_(clock), work_(asio::make_work_guard(context_)) {}
 
 Core::~Core() {
   if (thread_.joinable()) stop();
@@ -66,7 +67,8 @@ void Core::measure_delay() {
   const base::SteadyTime due = clock_.steady() + kDelaySample;
   at(due, [this, due] {
     const std::int64_t late = std::chrono::nanoseconds(clock_.steady() - due).count();
-    if (late > longest_delay_ns_.load(std::memory_order_relaxed)) longest_delay_ns_.store(late, std::memory_order_relaxed);
+    if (late > longest_delay_ns_.load(std::memory_order_relaxed))
+      longest_delay_ns_.store(late, std::memory_order_relaxed);
     measure_delay();
   });
 }

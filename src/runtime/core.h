@@ -2,11 +2,11 @@
 // alone.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -41,7 +41,9 @@ class Core final : public Executor {
   [[nodiscard]] const base::Clock& clock() const { return clock_; }
   [[nodiscard]] asio::io_context& context() { return context_; }
   // Whether the calling thread is this core's.
-  [[nodiscard]] bool is_current() const { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool is_current() const {
+    return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed);
+  }
 
   // Runs `task` on the loop, after what is already waiting there.
   void post(Task task) override { asio::post(context_, std::move(task)); }
@@ -55,8 +57,8 @@ class Core final : public Executor {
   // Drops a timer that has not run; one that has is no error. Call on this core.
   void cancel(const TimerId& id) { timers_.erase(id); }
 
-  // Runs `coroutine` on this core. It counts as alive until it ends; stop() waits for it. An exception that leaves it is a
-  // bug and ends the process.
+  // Runs `coroutine` on this core. It counts as alive until it ends; stop() waits for it. An exception that leaves it
+  // is a bug and ends the process.
   void spawn(Awaitable<void> coroutine);
   // Coroutines alive.
   [[nodiscard]] std::int64_t spawned() const { return spawned_.load(std::memory_order_relaxed); }

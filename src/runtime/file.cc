@@ -111,7 +111,7 @@ class SystemFile final : public File {
   }
 
   IoResult<std::uint64_t> size() override {
-    struct stat status {};
+    struct stat status{};
     if (::fstat(descriptor_, &status) != 0) return io_error("stat", path_);
     return static_cast<std::uint64_t>(status.st_size);
   }
@@ -177,7 +177,7 @@ class SystemFileSystem final : public FileSystem {
   }
 
   IoResult<bool> exists(const std::string& path) override {
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) == 0) return true;
     if (errno == ENOENT || errno == ENOTDIR) return false;
     return io_error("stat", path);
@@ -222,7 +222,7 @@ class SystemFileSystem final : public FileSystem {
   }
 
   IoResult<std::uint64_t> free_bytes(const std::string& directory) override {
-    struct statvfs status {};
+    struct statvfs status{};
     if (::statvfs(directory.c_str(), &status) != 0) return io_error("statvfs", directory);
     return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
   }

@@ -87,7 +87,8 @@ class FileSystem {
 
   // Whole-file helpers on top of the calls above.
   IoResult<std::string> read_file(const std::string& path);
-  // Writes a temporary file, syncs it, renames it over `path` and syncs the folder: the old or the new, never a mixture.
+  // Writes a temporary file, syncs it, renames it over `path` and syncs the folder: the old or the new, never a
+  // mixture.
   IoResult<void> replace_file(const std::string& path, std::string_view contents);
 };
 

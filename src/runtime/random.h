@@ -19,7 +19,9 @@ class Random final : public base::UuidSource {
 
   std::uint64_t next_u64() { return engine_(); }
   // A number in [0, bound); bound > 0.
-  std::uint64_t below(std::uint64_t bound) { return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(engine_); }
+  std::uint64_t below(std::uint64_t bound) {
+    return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(engine_);
+  }
   base::Uuid next() override;
 
  private:

@@ -45,7 +45,8 @@ TcpStream::TcpStream(asio::ip::tcp::socket socket) : socket_(std::move(socket)) 
 }
 
 Awaitable<bool> TcpStream::readable() {
-  const auto [error] = co_await socket_.async_wait(asio::ip::tcp::socket::wait_read, asio::as_tuple(asio::use_awaitable));
+  const auto [error] =
+      co_await socket_.async_wait(asio::ip::tcp::socket::wait_read, asio::as_tuple(asio::use_awaitable));
   co_return !error;
 }
 
@@ -85,7 +86,8 @@ StreamResult<std::uint64_t> TcpStream::write_now(const base::BufferChain& chain,
       std::size_t j = i;
       for (; j < segments.size() && count < kMostPieces && segments[j].source == nullptr; ++j) {
         const std::uint64_t offset = j == i ? skip : 0;
-        pieces[count] = {const_cast<std::uint8_t*>(segments[j].bytes.data()) + offset, segments[j].bytes.size() - offset};
+        pieces[count] = {const_cast<std::uint8_t*>(segments[j].bytes.data()) + offset,
+                         segments[j].bytes.size() - offset};
         total += pieces[count++].iov_len;
       }
       msghdr message{};

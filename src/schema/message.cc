@@ -24,9 +24,9 @@ std::optional<int> parse_int(std::string_view text) {
 
 std::optional<Kind> scalar_kind(std::string_view word) {
   static constexpr std::pair<std::string_view, Kind> kWords[] = {
-      {"bool", Kind::boolean}, {"int8", Kind::int8},     {"int16", Kind::int16},     {"uint16", Kind::uint16},
-      {"int32", Kind::int32},  {"uint32", Kind::uint32}, {"int64", Kind::int64},     {"float64", Kind::float64},
-      {"string", Kind::string}, {"bytes", Kind::bytes},  {"records", Kind::records}, {"uuid", Kind::uuid}};
+      {"bool", Kind::boolean},  {"int8", Kind::int8},     {"int16", Kind::int16},     {"uint16", Kind::uint16},
+      {"int32", Kind::int32},   {"uint32", Kind::uint32}, {"int64", Kind::int64},     {"float64", Kind::float64},
+      {"string", Kind::string}, {"bytes", Kind::bytes},   {"records", Kind::records}, {"uuid", Kind::uuid}};
   for (const auto& [name, kind] : kWords)
     if (name == word) return kind;
   return std::nullopt;
@@ -34,9 +34,12 @@ std::optional<Kind> scalar_kind(std::string_view word) {
 
 std::optional<MessageType> message_type(std::string_view word) {
   static constexpr std::pair<std::string_view, MessageType> kWords[] = {
-      {"request", MessageType::request},   {"response", MessageType::response},
-      {"header", MessageType::header},     {"data", MessageType::data},
-      {"metadata", MessageType::metadata}, {"coordinator-key", MessageType::coordinator_key},
+      {"request", MessageType::request},
+      {"response", MessageType::response},
+      {"header", MessageType::header},
+      {"data", MessageType::data},
+      {"metadata", MessageType::metadata},
+      {"coordinator-key", MessageType::coordinator_key},
       {"coordinator-value", MessageType::coordinator_value}};
   for (const auto& [name, type] : kWords)
     if (name == word) return type;

@@ -28,7 +28,8 @@ struct VersionRange {
     return other.empty() || (lowest <= other.lowest && other.highest <= highest);
   }
   [[nodiscard]] constexpr VersionRange intersect(VersionRange other) const {
-    const VersionRange r{lowest > other.lowest ? lowest : other.lowest, highest < other.highest ? highest : other.highest};
+    const VersionRange r{lowest > other.lowest ? lowest : other.lowest,
+                         highest < other.highest ? highest : other.highest};
     return r.empty() ? none() : r;
   }
   // Reads "3", "0-5", "2+" or "none"; nothing where the text is none of these.
@@ -39,7 +40,19 @@ struct VersionRange {
 };
 
 enum class Kind : std::uint8_t {
-  boolean, int8, int16, uint16, int32, uint32, int64, float64, string, bytes, records, uuid, structure
+  boolean,
+  int8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  float64,
+  string,
+  bytes,
+  records,
+  uuid,
+  structure
 };
 
 // A field's type: a scalar or structure, or an array of one.
@@ -50,13 +63,13 @@ struct Type {
 };
 
 struct Field {
-  std::string name;   // as in the schema, e.g. ThrottleTimeMs
+  std::string name;  // as in the schema, e.g. ThrottleTimeMs
   Type type;
   VersionRange versions;
   VersionRange nullable = VersionRange::none();
   VersionRange tagged = VersionRange::none();
   std::optional<int> tag;
-  std::optional<VersionRange> flexible;  // overrides the message's flexible versions
+  std::optional<VersionRange> flexible;      // overrides the message's flexible versions
   std::optional<std::string> default_value;  // as text; "null" for null
   bool ignorable = false;
   bool map_key = false;

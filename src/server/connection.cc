@@ -68,8 +68,8 @@ std::string_view api_name(std::int16_t key) {
 
 }  // namespace
 
-Connection::Connection(broker::Shard& shard, InFlightBytes& in_flight, Limits limits, const broker::ListenerInfo& listener,
-                       std::unique_ptr<runtime::Stream> stream)
+Connection::Connection(broker::Shard& shard, InFlightBytes& in_flight, Limits limits,
+                       const broker::ListenerInfo& listener, std::unique_ptr<runtime::Stream> stream)
     : shard_(shard),
       in_flight_(in_flight),
       limits_(limits),
@@ -206,24 +206,26 @@ Awaitable<bool> Connection::handle(base::Bytes frame) {
     co_return false;
   }
   auto slot = std::make_shared<Slot>();
-  auto context = std::make_shared<broker::RequestContext>(broker::RequestContext{
-      .broker = shard_.broker(),
-      .shard = shard_,
-      .core = shard_.core(),
-      .connection = info_,
-      .api_key = static_cast<ApiKey>(header.api_key),
-      .version = header.api_version,
-      .correlation_id = header.correlation_id,
-      .client_id = header.client_id,
-      .received = last_active_});
+  auto context =
+      std::make_shared<broker::RequestContext>(broker::RequestContext{.broker = shard_.broker(),
+                                                                      .shard = shard_,
+                                                                      .core = shard_.core(),
+                                                                      .connection = info_,
+                                                                      .api_key = static_cast<ApiKey>(header.api_key),
+                                                                      .version = header.api_version,
+                                                                      .correlation_id = header.correlation_id,
+                                                                      .client_id = header.client_id,
+                                                                      .received = last_active_});
 
   const ServedApi* api = find_served(header.api_key);
   if (api == nullptr || !serves(*api, header.api_version, limits_.unstable_versions)) {
-    const std::string served = api == nullptr ? std::string("it is not served")
-                                              : fmt::format("served are {} to {}", api->lowest,
-                                                            limits_.unstable_versions ? api->highest_unstable : api->highest);
-    const std::string what = fmt::format("client {} at {} asks for {} (API key {}) version {}; {}", header.client_id, info_.peer,
-                                         api_name(header.api_key), header.api_key, header.api_version, served);
+    const std::string served = api == nullptr
+                                   ? std::string("it is not served")
+                                   : fmt::format("served are {} to {}", api->lowest,
+                                                 limits_.unstable_versions ? api->highest_unstable : api->highest);
+    const std::string what =
+        fmt::format("client {} at {} asks for {} (API key {}) version {}; {}", header.client_id, info_.peer,
+                    api_name(header.api_key), header.api_key, header.api_version, served);
     if (api != nullptr && api->key == ApiKey::api_versions) {
       LOG_DEBUG(kArea, "{}; it is told so", what);
       slots_.push_back(slot);
@@ -245,7 +247,8 @@ Awaitable<bool> Connection::handle(base::Bytes frame) {
   }
   slots_.push_back(slot);
   if (api->pipelined) {
-    shard_.core().spawn(process_alone(shared_from_this(), slot, std::move(context), *api, std::move(frame), header.size));
+    shard_.core().spawn(
+        process_alone(shared_from_this(), slot, std::move(context), *api, std::move(frame), header.size));
     co_await wait_for_answers(kMostPending);
   } else {
     co_await process(slot, std::move(context), *api, std::move(frame), header.size);

@@ -1,8 +1,8 @@
 // Connection: one client's requests in, answers out, in the order of the requests.
 //
-// A frame is a size (int32) and that many bytes. Frames are slices of the block they were read into, and so are the records
-// in them, all the way to the file. Requests of one connection run one after the other, as Kafka runs them, but for those
-// that are pipelined (Produce): these start in order and their answers wait for their turn.
+// A frame is a size (int32) and that many bytes. Frames are slices of the block they were read into, and so are the
+// records in them, all the way to the file. Requests of one connection run one after the other, as Kafka runs them, but
+// for those that are pipelined (Produce): these start in order and their answers wait for their turn.
 #pragma once
 
 #include <cstdint>

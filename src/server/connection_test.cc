@@ -125,8 +125,8 @@ class ConnectionTest : public testing::Test {
   Client connect() {
     auto stream = std::make_unique<MemoryStream>();
     Client client{.stream = stream.get(), .connection = nullptr};
-    client.connection =
-        std::make_shared<Connection>(broker_->shard(0), *in_flight_, Connection::Limits{}, listener_, std::move(stream));
+    client.connection = std::make_shared<Connection>(broker_->shard(0), *in_flight_, Connection::Limits{}, listener_,
+                                                     std::move(stream));
     broker_->core(0).spawn(serve(client.connection));
     return client;
   }
@@ -263,7 +263,8 @@ TEST_F(ConnectionTest, APeerThatReadsSlowlyGetsEverythingInTheEnd) {
     client.stream->take(3);
     for (std::int32_t i = 0; i < 5; ++i) client.stream->push(frame(protocol::ApiVersionsRequest{}, 0, i));
   });
-  for (int i = 0; i < 2000 && answers(client.stream->output()).size() < 5; ++i) on_core([&] { client.stream->take(11); });
+  for (int i = 0; i < 2000 && answers(client.stream->output()).size() < 5; ++i)
+    on_core([&] { client.stream->take(11); });
   wait_until(client, [&] { return answers(client.stream->output()).size() == 5; });
   hang_up(client);
 }

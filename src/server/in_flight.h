@@ -1,8 +1,8 @@
-// InFlightBytes: one core's share of the budget for requests that are being read and handled. Whoever comes beyond it waits,
-// so that no number of clients can make the broker hold more than it was given.
+// InFlightBytes: one core's share of the budget for requests that are being read and handled. Whoever comes beyond it
+// waits, so that no number of clients can make the broker hold more than it was given.
 //
-// A frame is charged for as its bytes come, not for what it claims, so half a frame costs what was sent of it. A connection
-// that holds such bytes and sends no more is ended once others have to wait for them.
+// A frame is charged for as its bytes come, not for what it claims, so half a frame costs what was sent of it. A
+// connection that holds such bytes and sends no more is ended once others have to wait for them.
 #pragma once
 
 #include <chrono>

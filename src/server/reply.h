@@ -26,7 +26,8 @@ Reply encode_reply(const broker::RequestContext& context, const Response& respon
   writer.fixed(std::int32_t{0});
   writer.fixed(context.correlation_id);
   // The answer to ApiVersions has the old header in every version, for clients that do not know yet what we speak.
-  if (version >= Response::kFirstFlexibleVersion && Response::kApiKey != protocol::ApiKey::api_versions) writer.uvarint(0);
+  if (version >= Response::kFirstFlexibleVersion && Response::kApiKey != protocol::ApiKey::api_versions)
+    writer.uvarint(0);
   response.encode(writer, version);
   Reply reply;
   if (!writer.ok()) {

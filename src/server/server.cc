@@ -56,9 +56,8 @@ base::Result<void, std::string> Server::bind() {
     if (bound == listeners_.end()) continue;
     std::int32_t port = endpoint.port;
     if (port == 0) port = (*bound)->acceptor.local_endpoint().port();
-    advertised.push_back({.listener = endpoint.listener,
-                          .host = endpoint.host.empty() ? machine_name() : endpoint.host,
-                          .port = port});
+    advertised.push_back(
+        {.listener = endpoint.listener, .host = endpoint.host.empty() ? machine_name() : endpoint.host, .port = port});
   }
   broker_.set_advertised(std::move(advertised));
   return {};
@@ -71,7 +70,8 @@ base::Result<void, std::string> Server::bind_one(const config::Endpoint& endpoin
     return std::unexpected("listeners: " + url_of(info, endpoint.host, endpoint.port) + ": " + what);
   };
   if (endpoint.protocol != config::SecurityProtocol::plaintext)
-    return fault("the security protocol " + info.security_protocol + " is not served by this release; allowed: PLAINTEXT");
+    return fault("the security protocol " + info.security_protocol +
+                 " is not served by this release; allowed: PLAINTEXT");
 
   boost::system::error_code error;
   asio::io_context& context = broker_.core(0).context();
@@ -92,7 +92,8 @@ base::Result<void, std::string> Server::bind_one(const config::Endpoint& endpoin
   }
   if (error) return fault(error.message());
   acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (address.address().is_v6()) acceptor.set_option(asio::ip::v6_only(!endpoint.host.empty() && endpoint.host != "::"), error);
+  if (address.address().is_v6())
+    acceptor.set_option(asio::ip::v6_only(!endpoint.host.empty() && endpoint.host != "::"), error);
   if (broker_.settings().receive_buffer_bytes > 0)
     acceptor.set_option(asio::socket_base::receive_buffer_size(broker_.settings().receive_buffer_bytes), error);
   if (broker_.settings().send_buffer_bytes > 0)
@@ -160,7 +161,8 @@ Awaitable<void> Server::accept_loop(BoundListener& listener) {
     Connection::Limits limits;
     limits.frame_bytes = static_cast<std::size_t>(broker_.settings().request_max_bytes);
     limits.unstable_versions = broker_.settings().unstable_api_versions;
-    auto connection = std::make_shared<Connection>(state.shard, state.in_flight, limits, listener.info, std::move(stream));
+    auto connection =
+        std::make_shared<Connection>(state.shard, state.in_flight, limits, listener.info, std::move(stream));
     state.shard.core().post([this, &state, connection = std::move(connection)]() mutable {
       state.shard.core().spawn(serve_connection(state, std::move(connection)));
     });
@@ -215,8 +217,8 @@ void Server::stop() {
     });
   }
   for (auto& wait : waits) wait.get();
-  // Connections end by themselves now; a request that waits (a long poll) has its deadline, but is not waited for longer
-  // than a graceful stop may take.
+  // Connections end by themselves now; a request that waits (a long poll) has its deadline, but is not waited for
+  // longer than a graceful stop may take.
   constexpr std::chrono::seconds kGrace{5};
   const auto deadline = broker_.clock().steady() + kGrace;
   while (connection_count() > 0 && broker_.clock().steady() < deadline) {

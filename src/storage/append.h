@@ -40,7 +40,8 @@ struct AppendResult {
   protocol::ErrorCode error = protocol::ErrorCode::none;
   std::string detail;  // for the log, where there is an error
 
-  // The write failed. Without `out_of_space` the owner takes the log directory offline; with it later appends may succeed.
+  // The write failed. Without `out_of_space` the owner takes the log directory offline; with it later appends may
+  // succeed.
   bool write_failed = false;
   bool out_of_space = false;
 

@@ -24,8 +24,8 @@ ReadOutcome<std::optional<BatchPlace>> BatchScanner::next() {
     return std::unexpected(ReadFault::corrupt("batch header cut off in " + at(*file_, next_)));
   const protocol::BatchView header(there.data());
   if (header.batch_length() < kLeastBatchLength)
-    return std::unexpected(ReadFault::corrupt("batch length " + std::to_string(header.batch_length()) + " in " +
-                                              at(*file_, next_)));
+    return std::unexpected(
+        ReadFault::corrupt("batch length " + std::to_string(header.batch_length()) + " in " + at(*file_, next_)));
   if (header.magic() != 2)
     return std::unexpected(ReadFault::corrupt("magic " + std::to_string(header.magic()) + " in " + at(*file_, next_)));
   if (header.size_bytes() > end_ - next_)
@@ -41,8 +41,7 @@ ReadOutcome<std::optional<BatchPlace>> BatchScanner::next() {
                          .leader_epoch = header.leader_epoch()};
   if (what_ == What::whole) {
     ASSIGN_OR_RETURN(there, fill(place.size));
-    if (there.size() < place.size)
-      return std::unexpected(ReadFault::corrupt("batch cut off in " + at(*file_, next_)));
+    if (there.size() < place.size) return std::unexpected(ReadFault::corrupt("batch cut off in " + at(*file_, next_)));
     bytes_ = there.first(place.size);
   } else {
     bytes_ = there.first(protocol::kBatchHeaderSize);

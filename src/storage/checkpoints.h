@@ -41,8 +41,8 @@ runtime::IoResult<OffsetMap> read_offsets(runtime::FileSystem& files, const std:
 // Writes one, in the order of topic and partition.
 runtime::IoResult<void> write_offsets(runtime::FileSystem& files, const std::string& path, const OffsetMap& offsets);
 
-// The mark that the log directory was closed in order. Whoever opens the directory takes it: reads, removes and syncs the
-// folder, before anything is appended.
+// The mark that the log directory was closed in order. Whoever opens the directory takes it: reads, removes and syncs
+// the folder, before anything is appended.
 struct CleanShutdown {
   std::int64_t broker_epoch = -1;  // -1 where the mark says nothing (it was empty before Kafka 3.7)
 };
@@ -59,8 +59,8 @@ struct MetaProperties {
 
   friend bool operator==(const MetaProperties&, const MetaProperties&) = default;
 };
-// Nothing where there is no file. Keys that are not known are passed over, `broker.id` of version 0 is read as node.id, and
-// a missing directory.id gives a zero id, to be filled in.
+// Nothing where there is no file. Keys that are not known are passed over, `broker.id` of version 0 is read as node.id,
+// and a missing directory.id gives a zero id, to be filled in.
 runtime::IoResult<std::optional<MetaProperties>> read_meta_properties(runtime::FileSystem& files,
                                                                       const std::string& directory);
 runtime::IoResult<void> write_meta_properties(runtime::FileSystem& files, const std::string& directory,
@@ -72,8 +72,8 @@ runtime::IoResult<std::optional<base::Uuid>> read_partition_metadata(runtime::Fi
 runtime::IoResult<void> write_partition_metadata(runtime::FileSystem& files, const std::string& folder,
                                                  const base::Uuid& topic_id);
 
-// The lines of a checkpoint file behind version and count, each split at white space into `fields` fields; nothing where
-// the version is not 0, the count is wrong or a line has another number of fields.
+// The lines of a checkpoint file behind version and count, each split at white space into `fields` fields; nothing
+// where the version is not 0, the count is wrong or a line has another number of fields.
 std::optional<std::vector<std::vector<std::string_view>>> parse_checkpoint_lines(std::string_view text,
                                                                                  std::size_t fields);
 // The whole text as a number.

@@ -18,8 +18,8 @@ struct EndTransactionMarker {
   std::int64_t timestamp = -1;
 };
 
-// The marker in a whole control batch; nothing where the batch is empty, holds another kind of control record, or makes no
-// sense.
+// The marker in a whole control batch; nothing where the batch is empty, holds another kind of control record, or makes
+// no sense.
 std::optional<EndTransactionMarker> read_end_transaction_marker(std::span<const std::uint8_t> batch);
 
 }  // namespace thalweg::storage

@@ -1,8 +1,8 @@
 // FlushScheduler: makes what logs have written durable, many requests at a time. One for each core and log directory.
 //
-// While a round of syncs runs on a pool, new requests gather for the next one (group commit). A round with few files syncs
-// them side by side; one with many syncs the file system once. A sync that fails is never tried again, since the kernel may
-// have dropped the data: the directory is offline from then on and every request fails.
+// While a round of syncs runs on a pool, new requests gather for the next one (group commit). A round with few files
+// syncs them side by side; one with many syncs the file system once. A sync that fails is never tried again, since the
+// kernel may have dropped the data: the directory is offline from then on and every request fails.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class FlushScheduler {
   // Told of each round: files that were asked for, and nanoseconds from start to end.
   using Observer = std::function<void(std::size_t files, std::int64_t nanoseconds)>;
 
-  // `home` is the core's loop, where request() is called and callbacks run; `pool` may block. All outlive the scheduler,
-  // which itself must not be destroyed while a round runs (see idle()).
+  // `home` is the core's loop, where request() is called and callbacks run; `pool` may block. All outlive the
+  // scheduler, which itself must not be destroyed while a round runs (see idle()).
   FlushScheduler(runtime::FileSystem& files, runtime::Executor& home, runtime::Executor& pool, const base::Clock& clock,
                  FlushOptions options);
   ~FlushScheduler();

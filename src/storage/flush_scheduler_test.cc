@@ -154,7 +154,8 @@ TEST_F(FlushSchedulerTest, NothingToSyncIsDoneAtOnce) {
 
 TEST_F(FlushSchedulerTest, ObserverIsTold) {
   std::vector<std::pair<std::size_t, std::int64_t>> rounds;
-  scheduler_.set_observer([&](std::size_t files, std::int64_t nanoseconds) { rounds.emplace_back(files, nanoseconds); });
+  scheduler_.set_observer(
+      [&](std::size_t files, std::int64_t nanoseconds) { rounds.emplace_back(files, nanoseconds); });
   scheduler_.request(targets("a"), note(1));
   EXPECT_TRUE(home_.run_one());
   clock_.advance(std::chrono::milliseconds(3));

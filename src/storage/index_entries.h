@@ -35,8 +35,8 @@ class IndexEntries {
     last_ = last;
   }
 
-  // Writes the waiting entries behind those in the file and gives their memory back. After an error they still wait, and
-  // the next call writes over what this one may have left.
+  // Writes the waiting entries behind those in the file and gives their memory back. After an error they still wait,
+  // and the next call writes over what this one may have left.
   runtime::IoResult<void> write(runtime::FileSystem& files, const std::string& path) {
     if (waiting_.empty() && in_file_ > 0) return {};
     ASSIGN_OR_RETURN(const std::shared_ptr<runtime::File> file, files.open(path, runtime::OpenMode::create));
@@ -50,8 +50,8 @@ class IndexEntries {
     return {};
   }
 
-  // How many entries, from the first on, `holds` is true for; it must be false for all entries after one it is false for.
-  // `path` makes the file's path.
+  // How many entries, from the first on, `holds` is true for; it must be false for all entries after one it is false
+  // for. `path` makes the file's path.
   template <class Holds>
   ReadOutcome<std::uint32_t> count_where(LogContext& context, Blocking blocking, const Holds& holds, const auto& path) {
     if (empty()) return 0;

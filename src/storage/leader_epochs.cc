@@ -24,7 +24,8 @@ void LeaderEpochs::truncate_from_end(std::int64_t end_offset) {
 }
 
 void LeaderEpochs::truncate_from_start(std::int64_t start_offset) {
-  const auto after = std::ranges::find_if(entries_, [&](const auto& entry) { return entry.start_offset > start_offset; });
+  const auto after =
+      std::ranges::find_if(entries_, [&](const auto& entry) { return entry.start_offset > start_offset; });
   if (after == entries_.begin()) return;
   const EpochEntry first{std::prev(after)->epoch, start_offset};
   if (std::prev(after) == entries_.begin() && *std::prev(after) == first) return;

@@ -1,4 +1,5 @@
-// LeaderEpochs: which leader epoch begins at which offset of a log, and the `leader-epoch-checkpoint` file that keeps it.
+// LeaderEpochs: which leader epoch begins at which offset of a log, and the `leader-epoch-checkpoint` file that keeps
+// it.
 //
 //   0                    version
 //   2                    count of lines to come
@@ -35,8 +36,8 @@ inline constexpr std::string_view kLeaderEpochsFileName = "leader-epoch-checkpoi
 
 class LeaderEpochs {
  public:
-  // Notes that `epoch` begins at `start_offset`. Entries that contradict it (a later epoch, or a start at or behind it) go.
-  // Nothing changes where it is the latest epoch already.
+  // Notes that `epoch` begins at `start_offset`. Entries that contradict it (a later epoch, or a start at or behind it)
+  // go. Nothing changes where it is the latest epoch already.
   void assign(std::int32_t epoch, std::int64_t start_offset);
   // Drops epochs that begin at or after `end_offset`.
   void truncate_from_end(std::int64_t end_offset);
@@ -50,8 +51,8 @@ class LeaderEpochs {
   [[nodiscard]] const std::vector<EpochEntry>& entries() const { return entries_; }
   // The epoch that the record at `offset` was written in; nothing where it is before the first.
   [[nodiscard]] std::optional<std::int32_t> epoch_of(std::int64_t offset) const;
-  // The largest epoch not above `epoch`, and where the next one begins; the log end for the latest. Where `epoch` is before
-  // the first one known: itself, and where that begins.
+  // The largest epoch not above `epoch`, and where the next one begins; the log end for the latest. Where `epoch` is
+  // before the first one known: itself, and where that begins.
   [[nodiscard]] EpochEndOffset end_offset_of(std::int32_t epoch, std::int64_t log_end_offset) const;
 
   // Counts the changes; for deciding whether the file is behind.

@@ -89,8 +89,8 @@ runtime::IoResult<std::optional<FlushTargets>> Log::flush_targets() {
       targets.files.push_back(std::move(file));
     }
     if (i + 1 == segments_.size()) continue;
-    // A segment that is closed: once the recovery point lies behind it a restart trusts its indexes, and begins with the
-    // snapshot at its end. Its records may have been synced before it was closed.
+    // A segment that is closed: once the recovery point lies behind it a restart trusts its indexes, and begins with
+    // the snapshot at its end. Its records may have been synced before it was closed.
     if (end_offset_of(i) <= closed_durable_) break;
     for (const SegmentFile index : {SegmentFile::offset_index, SegmentFile::time_index, SegmentFile::transaction_index})
       TRY(add(segment.path(index)));

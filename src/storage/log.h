@@ -4,9 +4,9 @@
 //   FOLDER/00000000000000000042.snapshot                             producer state up to offset 42
 //   FOLDER/leader-epoch-checkpoint, partition.metadata
 //
-// A log belongs to one core and is used by that core's thread alone. All calls are synchronous. Only open() and remove()
-// may be made on another thread (a pool), before the log is handed to its core. Waiting for a disk is kept out of the
-// other calls like this:
+// A log belongs to one core and is used by that core's thread alone. All calls are synchronous. Only open() and
+// remove() may be made on another thread (a pool), before the log is handed to its core. Waiting for a disk is kept out
+// of the other calls like this:
 //   - append() writes to the page cache; flush_targets() names what to sync, a FlushScheduler syncs it on a pool,
 //     mark_flushed() notes it;
 //   - lookups take Blocking::never: where bytes are not in memory they answer "cold" with a FileRange, which the owner
@@ -76,20 +76,20 @@ struct ReadOptions {
   Blocking blocking = Blocking::never;
 };
 
-// One contiguous range, all of one segment, as Kafka reads: a fetch that ends at a segment's end gets the rest next time.
-// It begins with the batch that holds the offset, and ends at max_bytes, which may cut the last batch, or at the start of
-// the batch that holds the upper bound.
+// One contiguous range, all of one segment, as Kafka reads: a fetch that ends at a segment's end gets the rest next
+// time. It begins with the batch that holds the offset, and ends at max_bytes, which may cut the last batch, or at the
+// start of the batch that holds the upper bound.
 struct ReadResult {
   enum class Status : std::uint8_t { ok, offset_out_of_range, cold, failed };
   Status status = Status::ok;
-  FileRange range;                        // ok: size 0 where there is nothing to read; cold: what to warm
-  std::int64_t log_start_offset = 0;      // always set
-  std::int64_t log_end_offset = 0;        // always set
-  std::int64_t first_batch_offset = -1;   // base offset of the first batch of the range
-  std::uint32_t first_batch_size = 0;     // bytes, also where the range is shorter
-  bool recent = false;                    // written a moment ago, so surely in memory: seems_cached() need not be asked
-  std::string detail;                     // failed: what, for the log
-  bool corrupt = false;                   // failed: the bytes make no sense (else: the disk)
+  FileRange range;                       // ok: size 0 where there is nothing to read; cold: what to warm
+  std::int64_t log_start_offset = 0;     // always set
+  std::int64_t log_end_offset = 0;       // always set
+  std::int64_t first_batch_offset = -1;  // base offset of the first batch of the range
+  std::uint32_t first_batch_size = 0;    // bytes, also where the range is shorter
+  bool recent = false;                   // written a moment ago, so surely in memory: seems_cached() need not be asked
+  std::string detail;                    // failed: what, for the log
+  bool corrupt = false;                  // failed: the bytes make no sense (else: the disk)
 };
 
 // An offset found by its timestamp.
@@ -99,11 +99,11 @@ struct TimestampedOffset {
   std::int32_t leader_epoch = -1;
 };
 
-// Looks for a record in one batch, whose bytes are whole and may be compressed: the first one at or after `first_offset`
-// whose timestamp is at least `timestamp`. The caller injects it, since the log does not read records. Nothing where the
-// batch has none such.
-using RecordFinder = std::function<std::optional<TimestampedOffset>(
-    std::span<const std::uint8_t> batch, std::int64_t timestamp, std::int64_t first_offset)>;
+// Looks for a record in one batch, whose bytes are whole and may be compressed: the first one at or after
+// `first_offset` whose timestamp is at least `timestamp`. The caller injects it, since the log does not read records.
+// Nothing where the batch has none such.
+using RecordFinder = std::function<std::optional<TimestampedOffset>(std::span<const std::uint8_t> batch,
+                                                                    std::int64_t timestamp, std::int64_t first_offset)>;
 
 // What deleting segments has left behind.
 struct DeletedSegments {
@@ -116,10 +116,11 @@ struct DeletedSegments {
 class Log {
  public:
   // Opens the partition in `folder` (LOG_DIRECTORY/TOPIC-PARTITION), which is made where it is missing. Removes what an
-  // interrupted deletion or compaction has left, and recovers what an unclean shutdown may have torn: every batch from the
-  // segment of the recovery point on is checked, the log is cut before the first bad one, segments behind it are removed,
-  // indexes, leader epochs and producer state are rebuilt. After a clean shutdown it reads a few small files and the tail
-  // of the last segment. Keeps no file open, and does not touch the caches of `context`, so it may run on a pool.
+  // interrupted deletion or compaction has left, and recovers what an unclean shutdown may have torn: every batch from
+  // the segment of the recovery point on is checked, the log is cut before the first bad one, segments behind it are
+  // removed, indexes, leader epochs and producer state are rebuilt. After a clean shutdown it reads a few small files
+  // and the tail of the last segment. Keeps no file open, and does not touch the caches of `context`, so it may run on
+  // a pool.
   static runtime::IoResult<std::unique_ptr<Log>> open(LogContext& context, std::string folder, TopicPartition partition,
                                                       std::shared_ptr<const LogConfig> config,
                                                       const OpenOptions& options);
@@ -145,11 +146,11 @@ class Log {
   [[nodiscard]] std::int64_t active_base_offset() const { return active().base_offset(); }
   [[nodiscard]] std::uint32_t active_size_bytes() const { return active().size_bytes(); }
 
-  // Appends the batches, one behind the other, in one write. All or nothing: a refused or failed append leaves no trace.
-  // See AppendResult for the errors: out_of_order_sequence_number, invalid_producer_epoch, invalid_txn_state,
+  // Appends the batches, one behind the other, in one write. All or nothing: a refused or failed append leaves no
+  // trace. See AppendResult for the errors: out_of_order_sequence_number, invalid_producer_epoch, invalid_txn_state,
   // transaction_coordinator_fenced, record_list_too_large (more than a segment holds), kafka_storage_error.
-  // Duplicates are found as Kafka finds them: the first batch that repeats one of its producer's last five makes the whole
-  // append a duplicate.
+  // Duplicates are found as Kafka finds them: the first batch that repeats one of its producer's last five makes the
+  // whole append a duplicate.
   AppendResult append(std::span<const MutableBatch> batches, const AppendOptions& options);
 
   // Finds what a fetch at `offset` gets. Offsets in a gap give the next batch. An offset at the log end or at the upper
@@ -161,22 +162,24 @@ class Log {
   // For min.bytes of a fetch.
   [[nodiscard]] std::int64_t bytes_between(std::int64_t from_offset, std::int64_t to_offset) const;
 
-  // The first record whose timestamp is at least `timestamp`, at or after the log start offset; nothing where there is none.
+  // The first record whose timestamp is at least `timestamp`, at or after the log start offset; nothing where there is
+  // none.
   ReadOutcome<std::optional<TimestampedOffset>> offset_for_time(std::int64_t timestamp, const RecordFinder& find,
                                                                 Blocking blocking);
   // The record with the largest timestamp (the first such one); nothing where the log is empty.
   ReadOutcome<std::optional<TimestampedOffset>> max_timestamp(const RecordFinder& find, Blocking blocking);
 
-  // Aborted transactions that overlap [offset, upper_bound_offset), for a read_committed fetch of that range. The second
-  // form finds the upper bound itself, from the range that a read gave.
-  ReadOutcome<std::vector<AbortedTransaction>> aborted_transactions(std::int64_t offset, std::int64_t upper_bound_offset,
-                                                                    Blocking blocking);
+  // Aborted transactions that overlap [offset, upper_bound_offset), for a read_committed fetch of that range. The
+  // second form finds the upper bound itself, from the range that a read gave.
+  ReadOutcome<std::vector<AbortedTransaction>> aborted_transactions(std::int64_t offset,
+                                                                    std::int64_t upper_bound_offset, Blocking blocking);
   // The offset behind a range that read() gave, or a little more: an upper bound for aborted_transactions().
   ReadOutcome<std::int64_t> upper_bound_of(const ReadResult& result, Blocking blocking);
 
   // Producer state: epochs, sequences, open transactions.
   [[nodiscard]] const ProducerState& producers() const { return producers_; }
-  // The first offset that is not decided: of an open transaction, or of one whose marker is at or above the high watermark.
+  // The first offset that is not decided: of an open transaction, or of one whose marker is at or above the high
+  // watermark.
   [[nodiscard]] std::optional<std::int64_t> first_unstable_offset() const { return producers_.first_unstable_offset(); }
   // The last stable offset, where the high watermark is this.
   [[nodiscard]] std::int64_t last_stable_offset(std::int64_t high_watermark) const;
@@ -195,15 +198,16 @@ class Log {
   // owner then writes log-start-offset-checkpoint. Segments below go with the next retention pass.
   bool raise_log_start_offset(std::int64_t offset);
 
-  // What must be synced so that everything up to the log end is durable; nothing where all is. Besides the records these
-  // are the indexes and the producer snapshot of segments that have been rolled, so that a restart need not read them.
+  // What must be synced so that everything up to the log end is durable; nothing where all is. Besides the records
+  // these are the indexes and the producer snapshot of segments that have been rolled, so that a restart need not read
+  // them.
   runtime::IoResult<std::optional<FlushTargets>> flush_targets();
   // Notes that what flush_targets() named has been synced: raises the recovery point to the mark's end offset.
   void mark_flushed(const FlushMark& mark);
 
-  // Deletes segments from the oldest on, as long as `due` says so and the segment ends at or below `highest_offset` (the
-  // high watermark). At least the active segment stays, and so do segments whose end is not durable yet (flush_targets()).
-  // Renames only; the log start offset follows.
+  // Deletes segments from the oldest on, as long as `due` says so and the segment ends at or below `highest_offset`
+  // (the high watermark). At least the active segment stays, and so do segments whose end is not durable yet
+  // (flush_targets()). Renames only; the log start offset follows.
   runtime::IoResult<DeletedSegments> delete_old_segments(std::int64_t highest_offset, std::int64_t now_ms,
                                                          const std::function<bool(const Segment&)>& due);
   // The same with what the configuration asks for: retention.ms, retention.bytes, and segments below the log start.
@@ -211,8 +215,8 @@ class Log {
   // Begins a new segment where the active one is not empty. Takes a producer snapshot, as Kafka does.
   runtime::IoResult<bool> roll(std::int64_t now_ms);
 
-  // Removes everything at and after `offset`, which is cut down to a batch boundary, and syncs: this waits for the disk. For
-  // logs that follow another.
+  // Removes everything at and after `offset`, which is cut down to a batch boundary, and syncs: this waits for the
+  // disk. For logs that follow another.
   runtime::IoResult<void> truncate_to(std::int64_t offset, std::int64_t now_ms);
   // Removes everything and begins anew at `offset`.
   runtime::IoResult<void> truncate_fully(std::int64_t offset, std::int64_t now_ms);
@@ -242,8 +246,8 @@ class Log {
   protocol::Result<void> check_batches(std::span<const MutableBatch> batches, const AppendOptions& options) const;
   void assign_offsets(std::span<const MutableBatch> batches, const AppendOptions& options);
   runtime::IoResult<void> write_snapshot(std::int64_t offset);
-  ReadOutcome<std::optional<RecentBatches::Place>> find_batch(std::size_t segment, std::int64_t offset, Blocking blocking,
-                                                              bool* recent);
+  ReadOutcome<std::optional<RecentBatches::Place>> find_batch(std::size_t segment, std::int64_t offset,
+                                                              Blocking blocking, bool* recent);
   ReadOutcome<void> find_range(std::int64_t offset, std::int64_t upper, const ReadOptions& options, ReadResult& result);
   ReadOutcome<std::optional<TimestampedOffset>> search_segment(Segment& segment, std::int64_t timestamp,
                                                                const RecordFinder& find, Blocking blocking);

@@ -41,8 +41,9 @@ protocol::Result<void> Log::check_batches(std::span<const MutableBatch> batches,
     size += batch.size();
     if (options.origin != AppendOrigin::replication) continue;
     if (view(batch).base_offset() < next_offset)
-      return protocol::fail(protocol::ErrorCode::offset_out_of_range,
-                            fmt::format("offset {} where {} or more is expected", view(batch).base_offset(), next_offset));
+      return protocol::fail(
+          protocol::ErrorCode::offset_out_of_range,
+          fmt::format("offset {} where {} or more is expected", view(batch).base_offset(), next_offset));
     next_offset = view(batch).next_offset();
   }
   if (view(batches.back()).last_offset() - view(batches.front()).base_offset() > INT32_MAX)

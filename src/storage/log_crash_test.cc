@@ -1,5 +1,5 @@
-// Random lives of a log on a simulated disk: appends, rolls, flushes, retention, full disks, failing calls, restarts and
-// crashes, against a model that remembers everything. After each start:
+// Random lives of a log on a simulated disk: appends, rolls, flushes, retention, full disks, failing calls, restarts
+// and crashes, against a model that remembers everything. After each start:
 //   - what was flushed is there, and nothing that was not appended; offsets have no gaps; bytes are what was appended
 //   - every offset is found through the indexes, and index files say what the log says
 //   - producer state and aborted transactions are what a replay of all batches gives
@@ -58,7 +58,9 @@ class Life {
   }
 
   void step() {
-    switch (random(24)) {
+    const auto which = random(24);
+    if (getenv("TRACE")) fprintf(stderr, "step %d start %ld end %ld flushed %ld rp %ld cp %ld segs %zu\n", (int)which, log_->log_start_offset(), log_->log_end_offset(), flushed_, log_->recovery_point(), checkpoint_, log_->segment_count());
+    switch (which) {
       case 0:
         return crash();
       case 1:
@@ -94,14 +96,13 @@ class Life {
 
   void open() {
     handles_ = std::make_unique<HandleCache>(files_, 2);
-    context_ = std::make_unique<LogContext>(
-        LogContext{.files = files_, .handles = *handles_, .indexes = indexes_});
+    context_ = std::make_unique<LogContext>(LogContext{.files = files_, .handles = *handles_, .indexes = indexes_});
     // A start may be interrupted as well.
     while (true) {
       if (random(4) == 0) files_.fail_call(random(30), EIO);
-      auto opened = Log::open(*context_, kFolder, {"t", 0}, config_,
-                              {.clean_shutdown = clean_, .recovery_point = checkpoint_, .log_start_offset = log_start_,
-                               .now_ms = kNow});
+      auto opened = Log::open(
+          *context_, kFolder, {"t", 0}, config_,
+          {.clean_shutdown = clean_, .recovery_point = checkpoint_, .log_start_offset = log_start_, .now_ms = kNow});
       files_.fail_call(UINT32_MAX, EIO);
       if (opened) {
         log_ = std::move(*opened);
@@ -127,8 +128,8 @@ class Life {
     }
   }
 
-  // An append that failed may have been written nevertheless. Before a crash it is cut off; but where the crash undoes that
-  // and what came after, it is back. Nobody was told that it was there, nor that what came after was durable.
+  // An append that failed may have been written nevertheless. Before a crash it is cut off; but where the crash undoes
+  // that and what came after, it is back. Nobody was told that it was there, nor that what came after was durable.
   void find_failed_appends() {
     for (std::int64_t offset = std::max(flushed_, log_->log_start_offset()); offset < log_->log_end_offset();) {
       const ReadResult result =
@@ -168,8 +169,7 @@ class Life {
   void append() {
     const auto producer = static_cast<std::int64_t>(1 + random(3));
     const bool open_transaction =
-        log_->producers().find(producer) != nullptr &&
-        log_->producers().find(producer)->current_txn_first_offset >= 0;
+        log_->producers().find(producer) != nullptr && log_->producers().find(producer)->current_txn_first_offset >= 0;
     std::vector<std::vector<std::uint8_t>> batches;
     AppendOptions options{.leader_epoch = leader_epoch_, .now_ms = kNow};
     const std::int64_t timestamp = kNow + static_cast<std::int64_t>(random(1'000'000));
@@ -242,8 +242,7 @@ class Life {
   }
 
   void retention() {
-    const auto deleted =
-        log_->delete_old_segments(flushed_, kNow, [&](const Segment&) { return random(3) != 0; });
+    const auto deleted = log_->delete_old_segments(flushed_, kNow, [&](const Segment&) { return random(3) != 0; });
     ASSERT_TRUE(deleted.has_value());
     for (const std::string& file : deleted->files)
       if (random(2) == 0) ASSERT_TRUE(files_.remove(file).has_value());
@@ -267,6 +266,7 @@ class Life {
   }
 
   void check() {
+    if (getenv("TRACE")) { fprintf(stderr, "check clean %d start %ld end %ld model", clean_, log_->log_start_offset(), log_->log_end_offset()); for (auto& a : appended_) fprintf(stderr, " %ld(%d)", a.next_offset, protocol::BatchView(a.bytes.data()).leader_epoch()); fprintf(stderr,"\n"); for (auto& e : *files_.list(kFolder)) fprintf(stderr, "   %s %ld\n", e.name.c_str(), e.size); }
     const std::int64_t end = log_->log_end_offset();
     ASSERT_GE(end, flushed_) << "flushed records are gone";
     const std::int64_t appended_end = appended_.empty() ? 0 : appended_.back().next_offset;
@@ -301,8 +301,7 @@ class Life {
     const std::int64_t offset =
         batch.base_offset +
         static_cast<std::int64_t>(random(static_cast<std::uint64_t>(batch.next_offset - batch.base_offset)));
-    const ReadResult result =
-        log_->read(offset, {.max_bytes = 1, .at_least_one = true, .blocking = Blocking::allowed});
+    const ReadResult result = log_->read(offset, {.max_bytes = 1, .at_least_one = true, .blocking = Blocking::allowed});
     ASSERT_EQ(result.status, ReadResult::Status::ok) << result.detail;
     const auto bytes = Log::read_bytes(result.range, Blocking::allowed);
     ASSERT_TRUE(bytes.has_value());
@@ -331,7 +330,7 @@ class Life {
     for (const auto& entry : *listed) {
       const auto name = parse_segment_file_name(entry.name);
       if (!name || name->file != SegmentFile::log || !name->suffix.empty()) continue;
-      if (entry.size == 0) continue;  // may be left from a roll that failed, without indexes
+      if (entry.size == 0) continue;                       // may be left from a roll that failed, without indexes
       std::map<std::uint32_t, std::int64_t> last_offsets;  // by position
       std::map<std::int64_t, std::int64_t> newest_before;  // largest timestamp up to the batch with this last offset
       std::int64_t newest = -1;

@@ -103,8 +103,8 @@ runtime::IoResult<LogFolder> list_log_folder(runtime::FileSystem& files, const s
       ++it;
       continue;
     }
-    for (const SegmentFile file : {SegmentFile::log, SegmentFile::offset_index, SegmentFile::time_index,
-                                   SegmentFile::transaction_index})
+    for (const SegmentFile file :
+         {SegmentFile::log, SegmentFile::offset_index, SegmentFile::time_index, SegmentFile::transaction_index})
       TRY(files.remove(segment_file_path(folder, it->first, file)));
     result.changed = true;
     it = result.segments.erase(it);

@@ -19,7 +19,8 @@ struct LogFolder {
 };
 
 // Makes the folder where it is missing and lists it. On the way it
-//   - removes `.deleted` and `.cleaned` files, indexes without a log, and empty segments between others: a roll that failed
+//   - removes `.deleted` and `.cleaned` files, indexes without a log, and empty segments between others: a roll that
+//   failed
 //     half-way leaves one;
 //   - finishes the swap of a compaction: `.swap` files take their places, what they replace is removed; but where
 //     `.cleaned` files at or before them show that the compaction was not done, they are removed themselves.

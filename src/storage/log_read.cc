@@ -36,8 +36,8 @@ ReadResult Log::read(std::int64_t offset, const ReadOptions& options) {
   return result;
 }
 
-// Where the batch begins that holds the offset or is the next one behind it; nothing at the end of the segment. `recent` is
-// set where it is one of the last appended.
+// Where the batch begins that holds the offset or is the next one behind it; nothing at the end of the segment.
+// `recent` is set where it is one of the last appended.
 ReadOutcome<std::optional<RecentBatches::Place>> Log::find_batch(std::size_t segment, std::int64_t offset,
                                                                  Blocking blocking, bool* recent) {
   Segment& in = *segments_[segment];
@@ -146,8 +146,7 @@ ReadOutcome<std::vector<AbortedTransaction>> Log::aborted_transactions(std::int6
                                                                        Blocking blocking) {
   std::vector<AbortedTransaction> aborted;
   for (std::size_t i = segment_of(offset); i < segments_.size(); ++i) {
-    ASSIGN_OR_RETURN(const bool complete,
-                     segments_[i]->collect_aborted(offset, upper_bound_offset, blocking, aborted));
+    ASSIGN_OR_RETURN(const bool complete, segments_[i]->collect_aborted(offset, upper_bound_offset, blocking, aborted));
     if (complete) break;
   }
   return aborted;

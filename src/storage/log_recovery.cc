@@ -34,7 +34,8 @@ runtime::IoResult<void> LogRecovery::run() {
   if (!clean && !log_.segments_.empty()) {
     const std::int64_t safe_to = epochs_known ? options_.recovery_point : 0;
     // A segment that ends at the recovery point has its records on disk, but its indexes may have been closed later.
-    const auto after = std::ranges::lower_bound(log_.segments_, safe_to, {}, [](const auto& s) { return s->base_offset(); });
+    const auto after =
+        std::ranges::lower_bound(log_.segments_, safe_to, {}, [](const auto& s) { return s->base_offset(); });
     first_unsafe = after == log_.segments_.begin() ? 0 : static_cast<std::size_t>(after - log_.segments_.begin()) - 1;
   }
   TRY(take_over_segments(first_unsafe));
@@ -60,8 +61,8 @@ runtime::IoResult<void> LogRecovery::run() {
     folder_.changed = true;
   }
   log_.log_start_offset_ = std::max(options_.log_start_offset, log_.segments_.front()->base_offset());
-  log_.recovery_point_ = clean && !recovered_ ? log_.log_end_offset_
-                                              : std::min(options_.recovery_point, log_.log_end_offset_);
+  log_.recovery_point_ =
+      clean && !recovered_ ? log_.log_end_offset_ : std::min(options_.recovery_point, log_.log_end_offset_);
   if (clean && !recovered_) log_.closed_durable_ = log_.active().base_offset();
   log_.leader_epochs_.truncate_from_end(log_.log_end_offset_);
   log_.leader_epochs_.truncate_from_start(log_.log_start_offset_);
@@ -106,10 +107,15 @@ runtime::IoResult<void> LogRecovery::rebuild_indexes(Segment& segment) {
   const auto size = static_cast<std::uint32_t>(*folder_.segments.at(segment.base_offset()).log);
   LOG_WARN("storage", "{}: rebuilding the indexes of this segment", segment.path(SegmentFile::log));
   TRY(load_producers(segment.base_offset()));
-  const auto visit = [&](const BatchPlace&, std::span<const std::uint8_t> batch) { return note_producer(segment, batch); };
-  TRY(SegmentRecovery(segment).rebuild(
-      {.size = size, .next_offset = segment.base_offset(), .leader_epoch = -1, .now_ms = options_.now_ms, .may_cut = false},
-      visit));
+  const auto visit = [&](const BatchPlace&, std::span<const std::uint8_t> batch) {
+    return note_producer(segment, batch);
+  };
+  TRY(SegmentRecovery(segment).rebuild({.size = size,
+                                        .next_offset = segment.base_offset(),
+                                        .leader_epoch = -1,
+                                        .now_ms = options_.now_ms,
+                                        .may_cut = false},
+                                       visit));
   log_.producers_.clear();
   ++log_.recovery_report_.indexes_rebuilt;
   folder_.changed = true;
@@ -122,12 +128,12 @@ runtime::IoResult<void> LogRecovery::recover_segments(std::size_t first) {
   std::int32_t leader_epoch = -1;
   for (std::size_t i = first; i < log_.segments_.size(); ++i) {
     Segment& segment = *log_.segments_[i];
-    // What begins too early is a leftover of a log that has been cut since. What begins too late lost the records before
-    // it in the crash; below the recovery point a compaction may have removed them.
+    // What begins too early is a leftover of a log that has been cut since. What begins too late lost the records
+    // before it in the crash; below the recovery point a compaction may have removed them.
     if (segment.base_offset() < next_offset ||
         (segment.base_offset() > next_offset && next_offset >= options_.recovery_point)) {
-      LOG_WARN("storage", "{} does not follow offset {}: deleting it and what is behind", segment.path(SegmentFile::log),
-               next_offset);
+      LOG_WARN("storage", "{} does not follow offset {}: deleting it and what is behind",
+               segment.path(SegmentFile::log), next_offset);
       TRY(delete_segments(i));
       break;
     }
@@ -138,11 +144,14 @@ runtime::IoResult<void> LogRecovery::recover_segments(std::size_t first) {
         log_.leader_epochs_.assign(place.leader_epoch, place.base_offset);
       return note_producer(segment, batch);
     };
-    const auto size = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(*folder_.segments.at(segment.base_offset()).log, INT32_MAX));
-    auto rebuilt = SegmentRecovery(segment).rebuild(
-        {.size = size, .next_offset = segment.base_offset(), .leader_epoch = leader_epoch, .now_ms = options_.now_ms, .may_cut = true},
-        visit);
+    const auto size =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(*folder_.segments.at(segment.base_offset()).log, INT32_MAX));
+    auto rebuilt = SegmentRecovery(segment).rebuild({.size = size,
+                                                     .next_offset = segment.base_offset(),
+                                                     .leader_epoch = leader_epoch,
+                                                     .now_ms = options_.now_ms,
+                                                     .may_cut = true},
+                                                    visit);
     if (!rebuilt) return std::unexpected(std::move(rebuilt).error());
     next_offset = rebuilt->next_offset;
     leader_epoch = rebuilt->leader_epoch;
@@ -205,7 +214,9 @@ runtime::IoResult<void> LogRecovery::find_log_end() {
 
 runtime::IoResult<void> LogRecovery::recut(Segment& segment, std::uint32_t size) {
   TRY(load_producers(segment.base_offset()));
-  const auto visit = [&](const BatchPlace&, std::span<const std::uint8_t> batch) { return note_producer(segment, batch); };
+  const auto visit = [&](const BatchPlace&, std::span<const std::uint8_t> batch) {
+    return note_producer(segment, batch);
+  };
   auto rebuilt = SegmentRecovery(segment).rebuild({.size = size,
                                                    .next_offset = segment.base_offset(),
                                                    .leader_epoch = -1,
@@ -220,8 +231,7 @@ runtime::IoResult<void> LogRecovery::recut(Segment& segment, std::uint32_t size)
 }
 
 runtime::IoResult<void> LogRecovery::list_snapshots() {
-  ASSIGN_OR_RETURN(const std::vector<runtime::DirectoryEntry> listed,
-                   log_.home_.context.files.list(log_.home_.folder));
+  ASSIGN_OR_RETURN(const std::vector<runtime::DirectoryEntry> listed, log_.home_.context.files.list(log_.home_.folder));
   folder_.snapshots.clear();
   for (const runtime::DirectoryEntry& entry : listed) {
     const auto name = parse_segment_file_name(entry.name);
@@ -242,8 +252,8 @@ runtime::IoResult<void> LogRecovery::load_producers(std::int64_t offset) {
     const std::int64_t at = *std::prev(after);
     const std::string path = segment_file_path(log_.home_.folder, at, SegmentFile::snapshot);
     ASSIGN_OR_RETURN(const std::string contents, files.read_file(path));
-    const auto entries = decode_producer_snapshot(
-        std::span(reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()));
+    const auto entries =
+        decode_producer_snapshot(std::span(reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size()));
     if (entries) {
       for (const ProducerEntry& entry : *entries) log_.producers_.load(entry);
       log_.last_snapshot_offset_ = at;

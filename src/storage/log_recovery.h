@@ -2,12 +2,14 @@
 //
 //   1. the folder is listed, leftovers are cleared away                        (LogFolder)
 //   2. segments that are known to be durable are taken over as their files say; where an index is missing it is rebuilt
-//   3. after an unclean shutdown the segment of the recovery point and those behind it are walked batch by batch; the first
+//   3. after an unclean shutdown the segment of the recovery point and those behind it are walked batch by batch; the
+//   first
 //      batch that is not sound ends the log
 //   4. producer state: from the newest snapshot, and the batches behind it
 //
 // Segments before that of the recovery point are never cut or deleted: a fault there fails the open. A cut below the
-// recovery point itself means that the disk has lost what it had promised to keep: an error line, and a flag in the report.
+// recovery point itself means that the disk has lost what it had promised to keep: an error line, and a flag in the
+// report.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +30,13 @@ class LogRecovery {
   // Producer state at `offset` into the log's state: from the newest snapshot at or before it, and the batches between.
   // Also for truncation, on a log that is open.
   runtime::IoResult<void> load_producers(std::int64_t offset);
-  // Cuts the last segment of an open log to `size` bytes and rebuilds what follows from it: indexes, producer state, log end.
+  // Cuts the last segment of an open log to `size` bytes and rebuilds what follows from it: indexes, producer state,
+  // log end.
   runtime::IoResult<void> recut(Segment& segment, std::uint32_t size);
   // Lists the snapshots in the folder, for what is called outside run().
   runtime::IoResult<void> list_snapshots();
-  // Removes the snapshots that no start will ask for: those behind the log end and those not at a segment's begin, except
-  // the newest.
+  // Removes the snapshots that no start will ask for: those behind the log end and those not at a segment's begin,
+  // except the newest.
   runtime::IoResult<void> remove_stray_snapshots();
 
  private:

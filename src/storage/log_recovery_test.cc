@@ -30,7 +30,8 @@ class LogRecoveryTest : public testing::Test {
   void write_log() {
     ASSERT_TRUE(open({.now_ms = kNow}));
     for (int i = 0; i < 40; ++i) {
-      auto batch = test::make_batch({.records = 2, .timestamp = kNow + i, .producer_id = 1, .producer_epoch = 0, .base_sequence = 2 * i});
+      auto batch = test::make_batch(
+          {.records = 2, .timestamp = kNow + i, .producer_id = 1, .producer_epoch = 0, .base_sequence = 2 * i});
       const MutableBatch batches[] = {batch};
       ASSERT_TRUE(log_->append(batches, {.leader_epoch = i / 10, .now_ms = kNow}).ok());
     }
@@ -141,7 +142,8 @@ TEST_F(LogRecoveryTest, MissingAndBrokenIndexesAreRebuilt) {
 
 TEST_F(LogRecoveryTest, PreallocatedIndexesOfAKilledBrokerAreRebuilt) {
   const std::string before = *files_.read_file(path(bases_[1], SegmentFile::offset_index));
-  ASSERT_TRUE(files_.replace_file(path(bases_[1], SegmentFile::offset_index), before + std::string(800, '\0')).has_value());
+  ASSERT_TRUE(
+      files_.replace_file(path(bases_[1], SegmentFile::offset_index), before + std::string(800, '\0')).has_value());
   ASSERT_TRUE(open({.recovery_point = 80, .now_ms = kNow}));
   EXPECT_EQ(*files_.read_file(path(bases_[1], SegmentFile::offset_index)), before);
 }
@@ -175,9 +177,9 @@ TEST_F(LogRecoveryTest, StraySnapshotsGo) {
 }
 
 TEST_F(LogRecoveryTest, LeftoversOfDeletionAndCompactionGo) {
-  for (const char* name : {"00000000000000000000.log.deleted", "00000000000000000000.snapshot.deleted",
-                           "00000000000000000004.log.cleaned", "00000000000000000004.index.cleaned",
-                           "00000000000000000900.index"})
+  for (const char* name :
+       {"00000000000000000000.log.deleted", "00000000000000000000.snapshot.deleted", "00000000000000000004.log.cleaned",
+        "00000000000000000004.index.cleaned", "00000000000000000900.index"})
     ASSERT_TRUE(files_.replace_file(kFolder + '/' + name, "x").has_value());
   // A swap that was not complete: the cleaned file at or before it says so.
   ASSERT_TRUE(files_.replace_file(kFolder + "/00000000000000000010.log.swap", "x").has_value());
@@ -192,7 +194,8 @@ TEST_F(LogRecoveryTest, LeftoversOfDeletionAndCompactionGo) {
 
 TEST_F(LogRecoveryTest, SwapIsFinished) {
   // A compaction has made one segment of the first two.
-  const std::string merged = *files_.read_file(path(bases_[0], SegmentFile::log)) + *files_.read_file(path(bases_[1], SegmentFile::log));
+  const std::string merged =
+      *files_.read_file(path(bases_[0], SegmentFile::log)) + *files_.read_file(path(bases_[1], SegmentFile::log));
   ASSERT_TRUE(files_.replace_file(path(bases_[0], SegmentFile::log) + ".swap", merged).has_value());
   ASSERT_TRUE(open({.clean_shutdown = true, .now_ms = kNow}));
   EXPECT_EQ(log_->segment_count(), bases_.size() - 1);

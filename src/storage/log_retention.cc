@@ -57,7 +57,8 @@ runtime::IoResult<DeletedSegments> Log::delete_old_segments(std::int64_t highest
 runtime::IoResult<DeletedSegments> Log::apply_retention(std::int64_t highest_offset, std::int64_t now_ms) {
   const LogConfig& config = this->config();
   // Each rule sees what the one before it has left. Compacted-only topics lose just what lies before the log start.
-  std::int64_t excess = config.cleanup_delete && config.retention_bytes >= 0 ? size_bytes() - config.retention_bytes : 0;
+  std::int64_t excess =
+      config.cleanup_delete && config.retention_bytes >= 0 ? size_bytes() - config.retention_bytes : 0;
   return delete_old_segments(highest_offset, now_ms, [&, i = std::size_t{0}](const Segment& segment) mutable {
     const std::int64_t end = end_offset_of(i++);
     const bool is_active = &segment == segments_.back().get();

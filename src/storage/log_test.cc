@@ -21,7 +21,8 @@ constexpr std::int64_t kNow = 1'700'000'000'000;
 
 class LogTest : public testing::Test {
  protected:
-  void open(OpenOptions options = {.clean_shutdown = false, .recovery_point = 0, .log_start_offset = 0, .now_ms = kNow}) {
+  void open(OpenOptions options = {
+                .clean_shutdown = false, .recovery_point = 0, .log_start_offset = 0, .now_ms = kNow}) {
     log_ = nullptr;
     auto opened = Log::open(context_, "data/t-0", {"t", 0}, std::make_shared<LogConfig>(config_), options);
     ASSERT_TRUE(opened.has_value()) << opened.error().message();
@@ -29,11 +30,15 @@ class LogTest : public testing::Test {
   }
   void reopen_clean() {
     ASSERT_TRUE(log_->close({}).has_value());
-    open({.clean_shutdown = true, .recovery_point = log_->recovery_point(), .log_start_offset = log_->log_start_offset(),
+    open({.clean_shutdown = true,
+          .recovery_point = log_->recovery_point(),
+          .log_start_offset = log_->log_start_offset(),
           .now_ms = kNow});
   }
   void reopen_unclean() {
-    open({.clean_shutdown = false, .recovery_point = log_->recovery_point(), .log_start_offset = log_->log_start_offset(),
+    open({.clean_shutdown = false,
+          .recovery_point = log_->recovery_point(),
+          .log_start_offset = log_->log_start_offset(),
           .now_ms = kNow});
   }
   AppendResult append(std::vector<std::uint8_t> batch, AppendOptions options = {.leader_epoch = 1, .now_ms = kNow}) {
@@ -130,7 +135,8 @@ TEST_F(LogTest, ReadsEveryOffsetOverManySegments) {
   EXPECT_GT(log_->segment_count(), 5U);
   const auto check = [&] {
     for (std::int64_t offset = 0; offset < 600; ++offset) {
-      const ReadResult result = log_->read(offset, {.max_bytes = 1, .at_least_one = true, .blocking = Blocking::allowed});
+      const ReadResult result =
+          log_->read(offset, {.max_bytes = 1, .at_least_one = true, .blocking = Blocking::allowed});
       ASSERT_EQ(result.status, ReadResult::Status::ok) << result.detail;
       ASSERT_EQ(result.first_batch_offset, offset / 2 * 2);
       ASSERT_EQ(result.range.size, result.first_batch_size);
@@ -210,7 +216,7 @@ TEST_F(LogTest, TransactionsHoldBackTheLastStableOffset) {
   const AppendOptions marker{.origin = AppendOrigin::coordinator, .leader_epoch = 1, .now_ms = kNow};
   ASSERT_TRUE(append().ok());  // 0
   EXPECT_TRUE(append({.producer_id = 1, .producer_epoch = 0, .base_sequence = 0, .transactional = true})
-                  .transactions_changed);  // 1
+                  .transactions_changed);                                                                        // 1
   ASSERT_TRUE(append({.producer_id = 2, .producer_epoch = 0, .base_sequence = 0, .transactional = true}).ok());  // 2
   ASSERT_TRUE(append({.producer_id = 1, .producer_epoch = 0, .base_sequence = 1, .transactional = true}).ok());  // 3
   EXPECT_EQ(log_->last_stable_offset(4), 1);
@@ -219,8 +225,8 @@ TEST_F(LogTest, TransactionsHoldBackTheLastStableOffset) {
   EXPECT_EQ(log_->first_unstable_offset(), 1) << "until the high watermark has passed the marker";
   log_->on_high_watermark(5);
   EXPECT_EQ(log_->last_stable_offset(5), 2);
-  for (int i = 0; i < 10; ++i) ASSERT_TRUE(append().ok());     // 5 .. 14
-  ASSERT_TRUE(append(make_marker(2, 0, true), marker).ok());   // 15: commit
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(append().ok());    // 5 .. 14
+  ASSERT_TRUE(append(make_marker(2, 0, true), marker).ok());  // 15: commit
   log_->on_high_watermark(16);
   EXPECT_EQ(log_->last_stable_offset(16), 16);
   const std::vector<AbortedTransaction> expected{
@@ -288,8 +294,9 @@ TEST_F(LogTest, FailedWriteLeavesNoTrace) {
     ASSERT_TRUE(files_.remove_all("data/t-0").has_value());
     config_.segment_bytes = 500;
     open();
-    ASSERT_TRUE(append({.value_bytes = 200, .producer_id = 1, .producer_epoch = 0, .base_sequence = 0, .transactional = true})
-                    .ok());
+    ASSERT_TRUE(
+        append({.value_bytes = 200, .producer_id = 1, .producer_epoch = 0, .base_sequence = 0, .transactional = true})
+            .ok());
     ASSERT_TRUE(append({.value_bytes = 100}).ok());
     const std::uint64_t before = files_.calls();
     files_.fail_call(n, EIO);
@@ -359,7 +366,8 @@ TEST_F(LogTest, FindsOffsetsByTime) {
   config_.index_interval_bytes = 200;
   open();
   // Two records a batch, ten milliseconds from batch to batch, with one from the future in between.
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE(append({.records = 2, .timestamp = kNow + (i == 90 ? 100'000 : i * 10)}).ok());
+  for (int i = 0; i < 200; ++i)
+    ASSERT_TRUE(append({.records = 2, .timestamp = kNow + (i == 90 ? 100'000 : i * 10)}).ok());
   const RecordFinder find = [](std::span<const std::uint8_t> bytes, std::int64_t timestamp, std::int64_t first_offset) {
     const protocol::BatchView batch(bytes.data());
     for (std::int32_t i = 0; i < batch.record_count(); ++i)

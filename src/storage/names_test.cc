@@ -24,8 +24,9 @@ TEST(SegmentFiles, NamesAreTakenApart) {
       EXPECT_EQ(parsed->suffix, suffix);
     }
   }
-  for (const std::string_view name : {"", ".log", "leader-epoch-checkpoint", "partition.metadata", "12", "12.", "12.logs",
-                                      "x12.log", "-1.log", "99999999999999999999.log", "12.log.tmp", "1 2.log"})
+  for (const std::string_view name :
+       {"", ".log", "leader-epoch-checkpoint", "partition.metadata", "12", "12.", "12.logs", "x12.log", "-1.log",
+        "99999999999999999999.log", "12.log.tmp", "1 2.log"})
     EXPECT_FALSE(parse_segment_file_name(name)) << name;
 }
 

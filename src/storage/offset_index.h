@@ -1,5 +1,5 @@
-// OffsetIndex: the `.index` file of a segment, from offsets to positions in the `.log` file; sparse, one entry about every
-// index.interval.bytes.
+// OffsetIndex: the `.index` file of a segment, from offsets to positions in the `.log` file; sparse, one entry about
+// every index.interval.bytes.
 //
 //   0  offset of the last record of the batch, less the segment's base offset   int32
 //   4  position of the batch in the .log file (bytes)                            int32
@@ -66,8 +66,8 @@ class OffsetIndex {
   // Position of the last entry, 0 where there is none.
   [[nodiscard]] std::uint32_t last_position() const { return entries_.empty() ? 0 : entries_.last().position; }
 
-  // What can be told from a file of `size_bytes` with these last bytes: takes it over, or false where it breaks the format
-  // or says what cannot be of a `.log` file of `log_size` bytes.
+  // What can be told from a file of `size_bytes` with these last bytes: takes it over, or false where it breaks the
+  // format or says what cannot be of a `.log` file of `log_size` bytes.
   bool adopt(std::uint64_t size_bytes, const std::uint8_t* last_entry, std::uint32_t log_size);
   IndexEntries<OffsetIndexEntry>& entries() { return entries_; }
   [[nodiscard]] const IndexEntries<OffsetIndexEntry>& entries() const { return entries_; }

@@ -85,8 +85,7 @@ protocol::Result<void> ProducerAppend::add_data(Staged& staged, const protocol::
   ProducerEntry& entry = staged.entry;
   TRY(check_epoch(entry, batch, /*transaction_version=*/0));
   if (options_.origin == AppendOrigin::client) TRY(check_sequence(staged, batch));
-  if (entry.current_txn_first_offset >= 0 && !batch.is_transactional() &&
-      options_.origin != AppendOrigin::replication)
+  if (entry.current_txn_first_offset >= 0 && !batch.is_transactional() && options_.origin != AppendOrigin::replication)
     return protocol::fail(protocol::ErrorCode::invalid_txn_state,
                           fmt::format("{}: not transactional, but a transaction is open", describe(batch)));
   entry.set_epoch(batch.producer_epoch());

@@ -17,8 +17,8 @@ class ProducerAppend {
   // `state` outlives it and does not change until commit().
   ProducerAppend(const ProducerState& state, const AppendOptions& options) : state_(state), options_(options) {}
 
-  // Checks a batch, offsets assigned, and stages what it changes. Batches without a producer id pass. For a control batch
-  // the bytes must be whole; else the header is enough.
+  // Checks a batch, offsets assigned, and stages what it changes. Batches without a producer id pass. For a control
+  // batch the bytes must be whole; else the header is enough.
   protocol::Result<void> add(std::span<const std::uint8_t> batch);
   // Transactions that the batches abort, for the transaction index.
   [[nodiscard]] const std::vector<AbortedTransaction>& aborted() const { return aborted_; }

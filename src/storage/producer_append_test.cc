@@ -22,7 +22,8 @@ class ProducerAppendTest : public testing::Test {
  protected:
   ErrorCode add(std::vector<std::uint8_t> batch, AppendOptions options = {}) {
     protocol::patch_base_offset(batch.data(), next_offset_);
-    if (options.origin == AppendOrigin::client && state_.find_duplicate(protocol::BatchView(batch.data()))) return ErrorCode::duplicate_sequence_number;
+    if (options.origin == AppendOrigin::client && state_.find_duplicate(protocol::BatchView(batch.data())))
+      return ErrorCode::duplicate_sequence_number;
     ProducerAppend append(state_, options);
     const auto checked = append.add(batch);
     if (!checked) return checked.error().code;
@@ -36,7 +37,8 @@ class ProducerAppendTest : public testing::Test {
                options);
   }
   ErrorCode transactional(std::int32_t sequence, std::int64_t producer = 1) {
-    return add(make_batch({.producer_id = producer, .producer_epoch = 0, .base_sequence = sequence, .transactional = true}));
+    return add(
+        make_batch({.producer_id = producer, .producer_epoch = 0, .base_sequence = sequence, .transactional = true}));
   }
   ErrorCode marker(std::int16_t epoch, bool commit, std::int32_t coordinator_epoch = 0,
                    std::int16_t transaction_version = 0, std::int64_t producer = 1) {
@@ -90,9 +92,12 @@ TEST_F(ProducerAppendTest, RemembersFiveBatches) {
 
 TEST_F(ProducerAppendTest, BatchesOfOneAppendAreCheckedTogether) {
   ProducerAppend append(state_, AppendOptions{});
-  EXPECT_TRUE(append.add(make_batch({.producer_id = 1, .producer_epoch = 0, .base_sequence = 0, .base_offset = 1})).has_value());
-  EXPECT_TRUE(append.add(make_batch({.producer_id = 2, .producer_epoch = 0, .base_sequence = 0, .base_offset = 2})).has_value());
-  EXPECT_TRUE(append.add(make_batch({.producer_id = 1, .producer_epoch = 0, .base_sequence = 1, .base_offset = 3})).has_value());
+  EXPECT_TRUE(append.add(make_batch({.producer_id = 1, .producer_epoch = 0, .base_sequence = 0, .base_offset = 1}))
+                  .has_value());
+  EXPECT_TRUE(append.add(make_batch({.producer_id = 2, .producer_epoch = 0, .base_sequence = 0, .base_offset = 2}))
+                  .has_value());
+  EXPECT_TRUE(append.add(make_batch({.producer_id = 1, .producer_epoch = 0, .base_sequence = 1, .base_offset = 3}))
+                  .has_value());
   EXPECT_EQ(state_.size(), 0U) << "nothing before the commit";
   append.commit(state_);
   EXPECT_EQ(state_.find(1)->last_sequence(), 1);
@@ -106,7 +111,8 @@ TEST_F(ProducerAppendTest, ReplicationIsNotRefused) {
 }
 
 TEST_F(ProducerAppendTest, VerifiedTransactionsBeginAtTheLowestSequence) {
-  const AppendOptions verified{.verification = TransactionVerification{.lowest_sequence = 3, .supports_epoch_bump = false}};
+  const AppendOptions verified{.verification =
+                                   TransactionVerification{.lowest_sequence = 3, .supports_epoch_bump = false}};
   EXPECT_EQ(data(5, 0, 1, verified), ErrorCode::out_of_order_sequence_number);
   EXPECT_EQ(data(3, 0, 1, verified), ErrorCode::none);
   state_.clear();

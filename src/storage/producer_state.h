@@ -1,8 +1,8 @@
 // ProducerState: what a log knows about the producers that write to it: the epoch and the last five batches of each, to
 // refuse gaps and to find repetitions, and the transactions that are open, to know how far records are decided.
 //
-// The rules are Kafka's (KIP-98, KIP-360, KIP-890). ProducerAppend checks the batches of one append against them and stages
-// the changes; nothing changes until it is committed. Without producers the state takes no memory.
+// The rules are Kafka's (KIP-98, KIP-360, KIP-890). ProducerAppend checks the batches of one append against them and
+// stages the changes; nothing changes until it is committed. Without producers the state takes no memory.
 #pragma once
 
 #include <array>
@@ -73,7 +73,8 @@ class ProducerState {
   [[nodiscard]] std::optional<std::int64_t> first_unstable_offset() const;
   // Forgets ended transactions whose marker is below the high watermark.
   void on_high_watermark(std::int64_t high_watermark);
-  // The last timestamp of the producer with the oldest open transaction (a hanging one, when it is long ago); -1: none open.
+  // The last timestamp of the producer with the oldest open transaction (a hanging one, when it is long ago); -1: none
+  // open.
   [[nodiscard]] std::int64_t oldest_open_transaction_timestamp() const;
 
   // Forgets producers without an open transaction that have been silent for `expiration_ms`.
@@ -89,8 +90,9 @@ class ProducerState {
   friend class ProducerAppend;
   struct Tables {
     std::unordered_map<std::int64_t, ProducerEntry> producers;
-    std::map<std::int64_t, std::int64_t> open;   // first offset → producer id
-    std::map<std::int64_t, std::int64_t> ended;  // first offset → offset of the marker, not below the high watermark yet
+    std::map<std::int64_t, std::int64_t> open;  // first offset → producer id
+    std::map<std::int64_t, std::int64_t>
+        ended;  // first offset → offset of the marker, not below the high watermark yet
   };
   Tables& tables();
 

@@ -17,8 +17,7 @@ runtime::IoResult<void> warm(const FileRange& range) {
   std::vector<std::uint8_t> scratch(std::min(range.size, kChunk));
   for (std::uint64_t done = 0; done < range.size;) {
     const std::uint64_t size = std::min(range.size - done, kChunk);
-    ASSIGN_OR_RETURN(const std::size_t got,
-                     range.file->read_at(range.position + done, std::span(scratch).first(size)));
+    ASSIGN_OR_RETURN(const std::size_t got, range.file->read_at(range.position + done, std::span(scratch).first(size)));
     if (got == 0) break;
     done += got;
   }

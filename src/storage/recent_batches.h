@@ -1,5 +1,5 @@
-// RecentBatches: where the last batches of the active segment begin, so that consumers at the tail need neither the index
-// nor the disk. Takes no memory until the first append; then grows to 64 entries of eight bytes.
+// RecentBatches: where the last batches of the active segment begin, so that consumers at the tail need neither the
+// index nor the disk. Takes no memory until the first append; then grows to 64 entries of eight bytes.
 #pragma once
 
 #include <algorithm>

@@ -166,8 +166,8 @@ ReadOutcome<BatchScanner> Segment::scan_for_timestamp(std::int64_t timestamp, st
   const auto time_path = [&] { return path(SegmentFile::time_index); };
   ASSIGN_OR_RETURN(const std::int64_t older, time_index_.lookup(home_->context, timestamp, blocking, time_path));
   const auto offset_path = [&] { return path(SegmentFile::offset_index); };
-  ASSIGN_OR_RETURN(const std::uint32_t from, offset_index_.lookup(home_->context, std::max(older, first_offset),
-                                                                  blocking, offset_path));
+  ASSIGN_OR_RETURN(const std::uint32_t from,
+                   offset_index_.lookup(home_->context, std::max(older, first_offset), blocking, offset_path));
   auto file = this->file();
   if (!file) return std::unexpected(ReadFault::of(std::move(file).error()));
   return BatchScanner(std::move(*file), from, size_bytes_, BatchScanner::What::headers, blocking);

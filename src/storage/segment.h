@@ -1,5 +1,5 @@
-// Segment: one `.log` file of a partition with its indexes. Its first batch begins at the base offset that names it; only
-// the last segment of a log is written to. At most 2 GiB, as positions in the index are 32 bits wide.
+// Segment: one `.log` file of a partition with its indexes. Its first batch begins at the base offset that names it;
+// only the last segment of a log is written to. At most 2 GiB, as positions in the index are 32 bits wide.
 //
 // A segment keeps no file open by itself: the HandleCache does.
 #pragma once
@@ -95,8 +95,8 @@ class Segment {
 
   // The first batch whose last offset is at or after `offset`; nothing where there is none in this segment.
   ReadOutcome<std::optional<BatchPlace>> find_batch(std::int64_t offset, Blocking blocking);
-  // A scanner that stands before the first batch at or after `first_offset` that may hold a record as new as `timestamp`:
-  // no record between the two is as new. What it gives may be older.
+  // A scanner that stands before the first batch at or after `first_offset` that may hold a record as new as
+  // `timestamp`: no record between the two is as new. What it gives may be older.
   ReadOutcome<BatchScanner> scan_for_timestamp(std::int64_t timestamp, std::int64_t first_offset, Blocking blocking);
   // An offset at or behind that of the batch that ends at or behind `position`, from the index; nothing where the index
   // does not reach that far.

@@ -12,7 +12,7 @@ enum class SegmentFile : std::uint8_t { log, offset_index, time_index, transacti
 
 inline constexpr std::string_view kDeletedSuffix = ".deleted";  // waits for its removal
 inline constexpr std::string_view kCleanedSuffix = ".cleaned";  // a compaction writes it; worthless after a crash
-inline constexpr std::string_view kSwapSuffix = ".swap";        // compacted, about to take the place of what it replaces
+inline constexpr std::string_view kSwapSuffix = ".swap";  // compacted, about to take the place of what it replaces
 
 // ".log", ".index", ".timeindex", ".txnindex", ".snapshot".
 std::string_view extension(SegmentFile file);

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <limits>
 
-
 namespace thalweg::storage {
 
 namespace {
@@ -30,8 +29,8 @@ runtime::IoResult<void> refuse_old_format(runtime::File& file, std::uint32_t pos
   if (got < head.size()) return {};
   const auto size = base::load_be<std::int32_t>(head.data() + 8);
   if (head.back() > 1 || size < kLeastOldMessage) return {};
-  return std::unexpected(runtime::IoError{
-      EPROTONOSUPPORT, fmt::format("message format v{} in {}", int{head.back()}, file.path())});
+  return std::unexpected(
+      runtime::IoError{EPROTONOSUPPORT, fmt::format("message format v{} in {}", int{head.back()}, file.path())});
 }
 
 // Why the batch cannot stand there; empty where it can.
@@ -85,7 +84,8 @@ runtime::IoResult<SegmentRecovery::Rebuilt> SegmentRecovery::rebuild(const Rebui
   s.first_timestamp_ = s.max_timestamp_ = -1;
   s.offset_of_max_timestamp_ = s.base_offset_;
 
-  Rebuilt rebuilt{.next_offset = options.next_offset, .leader_epoch = options.leader_epoch, .bytes_cut = 0, .why_cut = {}};
+  Rebuilt rebuilt{
+      .next_offset = options.next_offset, .leader_epoch = options.leader_epoch, .bytes_cut = 0, .why_cut = {}};
   BatchScanner scanner(file, 0, options.size, BatchScanner::What::whole, Blocking::allowed);
   while (true) {
     auto next = scanner.next();
@@ -97,8 +97,7 @@ runtime::IoResult<SegmentRecovery::Rebuilt> SegmentRecovery::rebuild(const Rebui
     }
     if (!*next) break;
     const BatchPlace& place = **next;
-    rebuilt.why_cut =
-        fault_of(place, scanner.bytes(), rebuilt.next_offset, rebuilt.leader_epoch, context.validate);
+    rebuilt.why_cut = fault_of(place, scanner.bytes(), rebuilt.next_offset, rebuilt.leader_epoch, context.validate);
     if (!rebuilt.why_cut.empty()) break;
     // Kafka would split such a segment; what we wrote has none. Cutting it would lose sound records.
     if (!s.offset_index_.can_hold(place.last_offset))

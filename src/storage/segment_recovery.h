@@ -1,5 +1,5 @@
-// SegmentRecovery: fills a Segment from its files: by what the directory's listing and the ends of the indexes say, or by
-// walking every batch. Opens files by itself and leaves the caches of the core alone, so it may run on a pool.
+// SegmentRecovery: fills a Segment from its files: by what the directory's listing and the ends of the indexes say, or
+// by walking every batch. Opens files by itself and leaves the caches of the core alone, so it may run on a pool.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ class SegmentRecovery {
  public:
   explicit SegmentRecovery(Segment& segment) : segment_(segment) {}
 
-  // Takes over what the files say, without reading the log. False where an index is missing or cannot be of this log: then
-  // rebuild().
+  // Takes over what the files say, without reading the log. False where an index is missing or cannot be of this log:
+  // then rebuild().
   runtime::IoResult<bool> adopt(const SegmentListing& listing);
 
   // Looks at a sound batch; the bytes are whole.
   using Visitor = std::function<runtime::IoResult<void>(const BatchPlace&, std::span<const std::uint8_t>)>;
   struct RebuildOptions {
-    std::uint32_t size = 0;        // of the `.log` file; what is behind is cut off
-    std::int64_t next_offset = 0;  // no batch may begin before it
+    std::uint32_t size = 0;          // of the `.log` file; what is behind is cut off
+    std::int64_t next_offset = 0;    // no batch may begin before it
     std::int32_t leader_epoch = -1;  // nor be of an earlier epoch
     std::int64_t now_ms = 0;
     bool may_cut = false;  // else a batch that is not sound is an error, and no index is left behind
@@ -43,9 +43,9 @@ class SegmentRecovery {
     std::uint64_t bytes_cut = 0;
     std::string why_cut;
   };
-  // Walks the batches from the start, checks each and shows it to the visitor; cuts the file before the first that is not
-  // sound. Writes both indexes anew, the last entry of the time index included; the transaction index is emptied, to be
-  // filled by the visitor.
+  // Walks the batches from the start, checks each and shows it to the visitor; cuts the file before the first that is
+  // not sound. Writes both indexes anew, the last entry of the time index included; the transaction index is emptied,
+  // to be filled by the visitor.
   runtime::IoResult<Rebuilt> rebuild(const RebuildOptions& options, const Visitor& visit);
 
   // Walks the headers of [from, end of the segment). For control batches the bytes are whole.

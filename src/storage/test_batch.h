@@ -74,7 +74,8 @@ inline std::vector<std::uint8_t> finish(const BatchSpec& spec, std::int16_t attr
 inline std::vector<std::uint8_t> make_batch(const BatchSpec& spec = {}) {
   std::vector<std::uint8_t> records;
   for (std::int32_t i = 0; i < spec.records; ++i)
-    internal::put_record(records, i, {}, std::vector<std::uint8_t>(spec.value_bytes, static_cast<std::uint8_t>('a' + i % 26)));
+    internal::put_record(records, i, {},
+                         std::vector<std::uint8_t>(spec.value_bytes, static_cast<std::uint8_t>('a' + i % 26)));
   return internal::finish(spec, spec.transactional ? 0x10 : 0, records);
 }
 

@@ -39,8 +39,8 @@ class TimeIndex {
     return count() + 1 >= static_cast<std::uint32_t>(max_bytes) / TimeIndexEntry::kSize;
   }
   [[nodiscard]] std::uint32_t count() const { return entries_.count(); }
-  // The offset of the last entry whose timestamp is at most `timestamp`: no batch before its own is as new. The base offset
-  // where there is no such entry.
+  // The offset of the last entry whose timestamp is at most `timestamp`: no batch before its own is as new. The base
+  // offset where there is no such entry.
   ReadOutcome<std::int64_t> lookup(LogContext& context, std::int64_t timestamp, Blocking blocking, const auto& path) {
     const auto at_or_before = [&](const TimeIndexEntry& entry) { return entry.timestamp <= timestamp; };
     ASSIGN_OR_RETURN(const std::uint32_t n, entries_.count_where(context, blocking, at_or_before, path));

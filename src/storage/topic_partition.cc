@@ -20,8 +20,8 @@ std::string folder_name(const TopicPartition& partition) {
 }
 
 std::string deleted_folder_name(const TopicPartition& partition, const base::Uuid& id) {
-  const std::string suffix = '-' + std::to_string(partition.partition) + '.' + base::hex_encode(id.bytes) +
-                             std::string(kDeleteSuffix);
+  const std::string suffix =
+      '-' + std::to_string(partition.partition) + '.' + base::hex_encode(id.bytes) + std::string(kDeleteSuffix);
   return partition.topic.substr(0, kMostNameBytes - suffix.size()) + suffix;
 }
 

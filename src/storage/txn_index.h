@@ -1,5 +1,5 @@
-// The `.txnindex` file of a segment: the transactions that were aborted by a marker in this segment, in the order of their
-// markers. A consumer that reads committed records only is told which of them overlap what it reads.
+// The `.txnindex` file of a segment: the transactions that were aborted by a marker in this segment, in the order of
+// their markers. A consumer that reads committed records only is told which of them overlap what it reads.
 //
 //   0  version (0)          int16     18  offset of the marker    int64
 //   2  producer id          int64     26  last stable offset      int64   once the marker is written
@@ -32,8 +32,8 @@ void encode_txn_index_entry(const AbortedTransaction& transaction, std::uint8_t*
 // Nothing where the version is not known.
 std::optional<AbortedTransaction> decode_txn_index_entry(const std::uint8_t* in);
 
-// Adds the transactions of the file, which has `count` entries, that overlap [offset, upper_bound_offset). True where no
-// later segment can have any more.
+// Adds the transactions of the file, which has `count` entries, that overlap [offset, upper_bound_offset). True where
+// no later segment can have any more.
 ReadOutcome<bool> collect_aborted(const std::shared_ptr<runtime::File>& file, std::uint32_t count, std::int64_t offset,
                                   std::int64_t upper_bound_offset, Blocking blocking,
                                   std::vector<AbortedTransaction>& into);

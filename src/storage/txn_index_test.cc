@@ -13,7 +13,12 @@ TEST(TxnIndex, EntryMatchesReferenceBytes) {
       .producer_id = 1, .first_offset = 0x0102, .last_offset = 0x0304, .last_stable_offset = 0x0506};
   std::uint8_t bytes[kTxnIndexEntrySize];
   encode_txn_index_entry(transaction, bytes);
-  EXPECT_EQ(base::hex_encode(bytes), "0000" "0000000000000001" "0000000000000102" "0000000000000304" "0000000000000506");
+  EXPECT_EQ(base::hex_encode(bytes),
+            "0000"
+            "0000000000000001"
+            "0000000000000102"
+            "0000000000000304"
+            "0000000000000506");
   EXPECT_EQ(decode_txn_index_entry(bytes), transaction);
   bytes[1] = 1;
   EXPECT_FALSE(decode_txn_index_entry(bytes));
@@ -25,9 +30,11 @@ TEST(TxnIndex, CollectsWhatOverlaps) {
   // 300 transactions of ten records, markers at 9, 19, 29, …; more than one chunk of reading.
   for (std::int64_t i = 0; i < 300; ++i) {
     std::uint8_t bytes[kTxnIndexEntrySize];
-    encode_txn_index_entry({.producer_id = i, .first_offset = i * 10, .last_offset = i * 10 + 9, .last_stable_offset = i * 10 + 10},
-                           bytes);
-    ASSERT_TRUE(file->write_at(static_cast<std::uint64_t>(i) * kTxnIndexEntrySize, std::span<const std::uint8_t>(bytes)).has_value());
+    encode_txn_index_entry(
+        {.producer_id = i, .first_offset = i * 10, .last_offset = i * 10 + 9, .last_stable_offset = i * 10 + 10},
+        bytes);
+    ASSERT_TRUE(file->write_at(static_cast<std::uint64_t>(i) * kTxnIndexEntrySize, std::span<const std::uint8_t>(bytes))
+                    .has_value());
   }
   const auto collect = [&](std::int64_t offset, std::int64_t upper) {
     std::vector<AbortedTransaction> found;

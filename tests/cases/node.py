@@ -110,8 +110,8 @@ class Node:
         return self
 
     def refused(self, timeout=30.0):
-        """Starts what must not start: (exit code, lines of stdout, lines of stderr). The code is None for a broker that
-        did start, and for one that did nothing in time."""
+        """Starts what must not start: (exit code, lines of stdout, lines of stderr). The code is None for a broker
+        that did start, and for one that did nothing in time."""
         self.write_config()
         paths = [os.path.join(self.folder, name) for name in ("refused-stdout", "refused-stderr")]
         with open(paths[0], "wb") as out, open(paths[1], "wb") as err:
@@ -166,7 +166,11 @@ class Node:
 
     def remove(self):
         self.stop(10.0)
-        self._temporary.cleanup()
+        try:
+            self._temporary.cleanup()
+        except KeyboardInterrupt:
+            self._temporary.cleanup()
+            raise
 
     # -- what /proc says -----------------------------------------------------------------------------------------------
 
@@ -191,7 +195,7 @@ class Node:
 
 
 class Client:
-    """One connection, opened when first used, and requests that many tests make. Answers come as dicts of the schema."""
+    """One connection, opened when first used, and requests that many tests make. Answers are dicts of the schema."""
 
     def __init__(self, host, port, timeout=30.0):
         self.host, self.port, self.timeout = host, port, timeout
@@ -372,7 +376,7 @@ class Client:
         return {c["name"]: c for c in answer["configs"]}
 
     def alter(self, *resources, validate_only=False, version=1):
-        """IncrementalAlterConfigs; a resource is (kind, name, [(key, operation, value)]). Answers as they were asked for."""
+        """IncrementalAlterConfigs; a resource is (kind, name, [(key, operation, value)]). Answers in that order."""
         wanted = [
             {
                 "resourceType": kind,

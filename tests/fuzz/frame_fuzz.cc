@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     header.decode(reader, header_version);
     if (!reader.ok()) continue;
     const protocol::ApiInfo* api = protocol::find_api(header.request_api_key);
-    if (api == nullptr || header.request_api_version < api->lowest || header.request_api_version > api->highest) continue;
+    if (api == nullptr || header.request_api_version < api->lowest || header.request_api_version > api->highest)
+      continue;
     const protocol::MessageEntry* entry = protocol::find_message(std::string(api->name) + "Request");
     if (entry != nullptr) (void)entry->decode(frame.slice(reader.position()), header.request_api_version);
   }

@@ -1,5 +1,5 @@
-// Decoders of requests, responses and internal records: two bytes choose the message and its version, the rest is its body.
-// What can be read is written again and read again, to the same message.
+// Decoders of requests, responses and internal records: two bytes choose the message and its version, the rest is its
+// body. What can be read is written again and read again, to the same message.
 #include <cstdlib>
 
 #include "vectors/message_json.h"

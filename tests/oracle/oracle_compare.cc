@@ -1,6 +1,6 @@
-// oracle_compare JAR COUNT SEED: asks the Java reference, live, what the bytes of COUNT random messages are, and holds the
-// generated code to them: our encoding of the same JSON gives the same bytes, our decoding of the reference's bytes gives
-// the same JSON, with unknown tagged fields in some, and writing that again gives the same bytes.
+// oracle_compare JAR COUNT SEED: asks the Java reference, live, what the bytes of COUNT random messages are, and holds
+// the generated code to them: our encoding of the same JSON gives the same bytes, our decoding of the reference's bytes
+// gives the same JSON, with unknown tagged fields in some, and writing that again gives the same bytes.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -161,7 +161,8 @@ int main(int argc, char** argv) {
     if (wrong.empty()) {
       ++passed;
     } else if (++failed <= 20) {
-      fmt::print("FAIL {} v{}: {}\n  {}\n  {}\n", asked.message->name, asked.version, wrong, asked.json.dump(), answer.dump());
+      fmt::print("FAIL {} v{}: {}\n  {}\n  {}\n", asked.message->name, asked.version, wrong, asked.json.dump(),
+                 answer.dump());
     }
     waiting.pop_front();
   }

@@ -16,7 +16,8 @@ using schema::Message;
 using schema::Struct;
 
 Json RandomMessage::integer(std::int64_t lowest, std::int64_t highest) {
-  static constexpr std::array<std::int64_t, 12> kEdges = {0, 1, -1, 127, 128, -128, 255, 16383, 16384, 2097151, 2097152, 7};
+  static constexpr std::array<std::int64_t, 12> kEdges = {0,   1,     -1,    127,     128,     -128,
+                                                          255, 16383, 16384, 2097151, 2097152, 7};
   if (chance(15)) return lowest;
   if (chance(15)) return highest;
   if (chance(50)) {
@@ -43,24 +44,35 @@ std::vector<std::uint8_t> RandomMessage::bytes(std::size_t most) {
 
 Json RandomMessage::value(const Message& message, const Field& field, int version, int depth) {
   switch (field.type.kind) {
-    case Kind::boolean: return chance(50);
-    case Kind::int8: return integer(INT8_MIN, INT8_MAX);
-    case Kind::int16: return integer(INT16_MIN, INT16_MAX);
-    case Kind::uint16: return integer(0, UINT16_MAX);
-    case Kind::int32: return integer(INT32_MIN, INT32_MAX);
-    case Kind::uint32: return integer(0, UINT32_MAX);
-    case Kind::int64: return integer(INT64_MIN, INT64_MAX);
-    case Kind::float64: return std::ldexp(static_cast<double>(below(1U << 20)) - 500000.5, static_cast<int>(below(40)) - 20);
-    case Kind::string: return text();
+    case Kind::boolean:
+      return chance(50);
+    case Kind::int8:
+      return integer(INT8_MIN, INT8_MAX);
+    case Kind::int16:
+      return integer(INT16_MIN, INT16_MAX);
+    case Kind::uint16:
+      return integer(0, UINT16_MAX);
+    case Kind::int32:
+      return integer(INT32_MIN, INT32_MAX);
+    case Kind::uint32:
+      return integer(0, UINT32_MAX);
+    case Kind::int64:
+      return integer(INT64_MIN, INT64_MAX);
+    case Kind::float64:
+      return std::ldexp(static_cast<double>(below(1U << 20)) - 500000.5, static_cast<int>(below(40)) - 20);
+    case Kind::string:
+      return text();
     case Kind::bytes:
-    case Kind::records: return protocol::base64_encode(bytes(chance(5) ? 300 : 20));
+    case Kind::records:
+      return protocol::base64_encode(bytes(chance(5) ? 300 : 20));
     case Kind::uuid: {
       base::Uuid uuid;
       if (!chance(20))
         for (std::uint8_t& byte : uuid.bytes) byte = static_cast<std::uint8_t>(below(256));
       return uuid.str();
     }
-    case Kind::structure: return structure(message, *message.find_struct(field.type.name), version, depth + 1);
+    case Kind::structure:
+      return structure(message, *message.find_struct(field.type.name), version, depth + 1);
   }
   return nullptr;
 }
@@ -75,7 +87,8 @@ Json RandomMessage::structure(const Message& message, const Struct& s, int versi
       json[key] = nullptr;
     } else if (field.type.array) {
       Json array = Json::array();
-      for (std::uint64_t n = below(depth > 2 ? 2 : 4); n > 0; --n) array.push_back(value(message, field, version, depth));
+      for (std::uint64_t n = below(depth > 2 ? 2 : 4); n > 0; --n)
+        array.push_back(value(message, field, version, depth));
       json[key] = std::move(array);
     } else {
       json[key] = value(message, field, version, depth);

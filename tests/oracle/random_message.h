@@ -17,7 +17,9 @@ class RandomMessage {
   protocol::Json make(const schema::Message& message, int version);
   // Unknown tagged fields of the outermost structure, in rising order; empty for most messages.
   protocol::Json unknown_fields(const schema::Message& message, int version);
-  std::uint64_t below(std::uint64_t bound) { return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(random_); }
+  std::uint64_t below(std::uint64_t bound) {
+    return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(random_);
+  }
 
  private:
   protocol::Json structure(const schema::Message& message, const schema::Struct& s, int version, int depth);

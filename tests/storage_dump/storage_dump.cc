@@ -1,7 +1,7 @@
 // Writes a partition's folder for Kafka's tools to look at, and prints what the log sees in one that Kafka has written.
 //
-//   storage_dump write FOLDER     several segments: transactions, idempotent producers, times that jump; closed in order
-//   storage_dump read FOLDER [RECOVERY_POINT]
+//   storage_dump write FOLDER     several segments: transactions, idempotent producers, times that jump; closed in
+//   order storage_dump read FOLDER [RECOVERY_POINT]
 //                                 one line a batch; with a recovery point the folder is opened as after a crash
 //   storage_dump index FOLDER     looks every batch up by its offset and by its timestamp
 
@@ -78,8 +78,9 @@ int write(const std::string& folder) {
                                                   .producer_epoch = 0,
                                                   .base_sequence = static_cast<std::int32_t>(i / 15)}));
     } else {
-      ok = append(log, storage::test::make_batch(
-                           {.records = 1 + i % 5, .value_bytes = static_cast<std::size_t>(i % 200), .timestamp = time}));
+      ok =
+          append(log, storage::test::make_batch(
+                          {.records = 1 + i % 5, .value_bytes = static_cast<std::size_t>(i % 200), .timestamp = time}));
     }
     if (!ok) return 1;
   }
@@ -115,11 +116,12 @@ int read(const std::string& folder, const char* recovery_point) {
     std::from_chars(recovery_point, recovery_point + std::strlen(recovery_point), options.recovery_point);
   if (!storage.open(folder, options)) return 1;
   const bool ok = for_each_batch(*storage.log, [](const protocol::BatchView& batch, std::uint64_t position) {
-    std::printf("baseOffset: %lld lastOffset: %lld count: %d baseSequence: %d producerId: %lld producerEpoch: %d "
-                "position: %llu size: %zu crc: %u\n",
-                static_cast<long long>(batch.base_offset()), static_cast<long long>(batch.last_offset()),
-                batch.record_count(), batch.base_sequence(), static_cast<long long>(batch.producer_id()),
-                batch.producer_epoch(), static_cast<unsigned long long>(position), batch.size_bytes(), batch.crc());
+    std::printf(
+        "baseOffset: %lld lastOffset: %lld count: %d baseSequence: %d producerId: %lld producerEpoch: %d "
+        "position: %llu size: %zu crc: %u\n",
+        static_cast<long long>(batch.base_offset()), static_cast<long long>(batch.last_offset()), batch.record_count(),
+        batch.base_sequence(), static_cast<long long>(batch.producer_id()), batch.producer_epoch(),
+        static_cast<unsigned long long>(position), batch.size_bytes(), batch.crc());
     return true;
   });
   std::fprintf(stderr, "log start %lld, log end %lld, %zu producers, %d segments recovered, %lld bytes cut\n",

@@ -1,5 +1,5 @@
-// Hostile lengths, counts and tags must not make a decoder allocate in proportion to what they claim. Every allocation of
-// this program is counted.
+// Hostile lengths, counts and tags must not make a decoder allocate in proportion to what they claim. Every allocation
+// of this program is counted.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -35,13 +35,13 @@ std::size_t allocated_by(const Work& work) {
 // Puts a hostile number over every position of a sample, in each of the forms that lengths have on the wire.
 TEST(Allocation, NoClaimCostsMoreThanTheMessageIsLarge) {
   static const std::vector<std::vector<std::uint8_t>> kClaims = {
-      {0x7f, 0xff, 0xff, 0xff},              // int32, 2 GiB
-      {0x00, 0x0f, 0x42, 0x40},              // int32, the million that arrays may have
-      {0xff, 0xff, 0xff, 0xff, 0x07},        // varint, 2 GiB
-      {0xc1, 0x84, 0x3d},                    // varint, a million
-      {0x90, 0x4e},                          // varint, ten thousand tagged fields
-      {0x7f, 0xff},                          // int16
-      {0xff, 0xff, 0xff, 0xff, 0x0f},        // varint, negative once it is an int
+      {0x7f, 0xff, 0xff, 0xff},        // int32, 2 GiB
+      {0x00, 0x0f, 0x42, 0x40},        // int32, the million that arrays may have
+      {0xff, 0xff, 0xff, 0xff, 0x07},  // varint, 2 GiB
+      {0xc1, 0x84, 0x3d},              // varint, a million
+      {0x90, 0x4e},                    // varint, ten thousand tagged fields
+      {0x7f, 0xff},                    // int16
+      {0xff, 0xff, 0xff, 0xff, 0x0f},  // varint, negative once it is an int
   };
   int messages = 0;
   for (const char* file : {"requests.jsonl.gz", "responses.jsonl.gz"}) {

@@ -120,9 +120,9 @@ struct Decoded {
   std::optional<std::string> fault;
   Json json;
   Json unknown = Json::array();
-  std::size_t rest = 0;       // bytes left unread
-  Bytes encoded;              // the message written again
-  bool size_agrees = false;   // encoded_size said what encode wrote
+  std::size_t rest = 0;      // bytes left unread
+  Bytes encoded;             // the message written again
+  bool size_agrees = false;  // encoded_size said what encode wrote
   std::optional<std::string> encode_fault;
 };
 
@@ -193,8 +193,14 @@ template <class M>
 MessageEntry make_entry(Json (*to_json)(const M&, int, JsonContext&), void (*from_json)(const Json&, M&, int)) {
   EntryCode<M>::to_json = to_json;
   EntryCode<M>::from_json = from_json;
-  return {M::kName, M::kLowestVersion, M::kHighestVersion, M::kFirstFlexibleVersion,
-          EntryCode<M>::decode, EntryCode<M>::decode_only, EntryCode<M>::encode, EntryCode<M>::again};
+  return {M::kName,
+          M::kLowestVersion,
+          M::kHighestVersion,
+          M::kFirstFlexibleVersion,
+          EntryCode<M>::decode,
+          EntryCode<M>::decode_only,
+          EntryCode<M>::encode,
+          EntryCode<M>::again};
 }
 
 // Every message that has a version.

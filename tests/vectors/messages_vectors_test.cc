@@ -82,14 +82,29 @@ TEST(MessageVectors, ATaggedStructureThatMayBeNullHasAVarintInFront) {
   };
   EXPECT_EQ(member("00"), "default");
   EXPECT_EQ(member("01000100"), "null");
-  EXPECT_EQ(member("01000b" "ffffffff0f" "000000050100"), "null");
+  EXPECT_EQ(member("01000b"
+                   "ffffffff0f"
+                   "000000050100"),
+            "null");
   EXPECT_EQ(member("010001ff"), "refused");
   const std::string present = R"({"sessionTimeoutMs":5,"supportedProtocols":[]})";
-  EXPECT_EQ(member("010007" "01" "000000050100"), present);
-  EXPECT_EQ(member("010007" "8001" "000000050100"), present);
+  EXPECT_EQ(member("010007"
+                   "01"
+                   "000000050100"),
+            present);
+  EXPECT_EQ(member("010007"
+                   "8001"
+                   "000000050100"),
+            present);
 
-  Json json = {{"instanceId", ""}, {"rackId", ""}, {"clientId", ""}, {"clientHost", ""}, {"subscribedTopicRegex", ""},
-               {"rebalanceTimeoutMs", 0}, {"serverAssignor", ""}, {"classicMemberMetadata", nullptr}};
+  Json json = {{"instanceId", ""},
+               {"rackId", ""},
+               {"clientId", ""},
+               {"clientHost", ""},
+               {"subscribedTopicRegex", ""},
+               {"rebalanceTimeoutMs", 0},
+               {"serverAssignor", ""},
+               {"classicMemberMetadata", nullptr}};
   std::string fault;
   EXPECT_EQ(base::hex_encode(entry->encode(json, 0, fault)->span()), head + "01000100");
   json["classicMemberMetadata"] = Json::parse(present);
