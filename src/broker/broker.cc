@@ -51,10 +51,18 @@ Broker::Broker(Environment environment, Settings settings, config::Config file_c
     : environment_(environment),
       settings_(std::move(settings)),
       file_config_(std::move(file_config)),
-      random_(runtime::Random::from_machine()) {}
+      random_(runtime::Random::from_machine()) {
+  for (int i = 0; i < settings_.cores; ++i) cores_.push_back(std::make_unique<runtime::Core>(i, environment_.clock));
+}
 
 Broker::~Broker() {
   if (started_) stop();
+}
+
+std::size_t Broker::open_files_per_core() const {
+  constexpr std::size_t kMost = 8192;
+  const std::size_t share = runtime::descriptor_limit() / 2 / cores_.size();
+  return std::clamp<std::size_t>(share, 16, kMost);
 }
 
 int Broker::owner_of(std::string_view topic, std::int32_t partition) const {
@@ -107,16 +115,19 @@ const AdvertisedEndpoint* Broker::advertised(std::string_view listener) const {
 base::Result<void, std::string> Broker::start() {
   TRY(open_directories());
   TRY(open_store());
-  for (int i = 0; i < settings_.cores; ++i) cores_.push_back(std::make_unique<runtime::Core>(i, environment_.clock));
   disk_pool_ = std::make_unique<runtime::BlockingPool>("disk", kDiskThreads);
   sync_pool_ = std::make_unique<runtime::BlockingPool>("sync", kSyncThreads);
   for (const auto& core : cores_) shards_.push_back(std::make_unique<Shard>(*this, *core, random_.next_u64()));
   for (const auto& core : cores_) core->start(("core-" + std::to_string(core->index())).c_str());
   started_ = true;
   TRY(register_node());
-  on_every_core([](Shard& shard) { shard.follow_metadata(); });
-  // The first callback of each subscription is posted; what is posted behind it runs after.
-  on_every_core([](Shard&) {});
+  std::vector<std::future<void>> first_views;
+  for (const auto& shard : shards_) {
+    auto seen = std::make_shared<std::promise<void>>();
+    first_views.push_back(seen->get_future());
+    shard->core().post([&shard = *shard, seen] { shard.follow_metadata([seen] { seen->set_value(); }); });
+  }
+  for (auto& view : first_views) view.get();
   TRY(open_logs());
   cores_.front()->post([this] { schedule_checkpoints(); });
   return {};
@@ -161,6 +172,16 @@ base::Result<void, std::string> Broker::open_store() {
   options.path = storage::in_directory(directories_.front()->path, metadata::kSqliteFileName);
   options.node_id = node_id();
   options.cluster_id = cluster_id_;
+  if (!cluster_id_.empty()) {
+    // Folders that were ours before have their metadata here; a new one would make strangers of all their partitions.
+    const auto file = environment_.files.open(options.path, runtime::OpenMode::read);
+    const std::uint64_t size = file ? (*file)->size().value_or(0) : 0;
+    if (size == 0)
+      return std::unexpected(
+          fmt::format("log.dirs: {} is missing or empty, which says what the folders of cluster {} hold; bring it "
+                      "back, or give the broker empty folders",
+                      options.path, cluster_id_));
+  }
   auto store = metadata::open_sqlite_store(
       options, {.writer = *store_thread_, .clock = environment_.clock, .uuids = random_, .observer = &store_metrics_});
   if (!store) return std::unexpected(store.error().message);
@@ -294,6 +315,7 @@ base::Result<void, std::string> Broker::open_logs() {
         [&owner, key = slot->key, log = std::move(slot->log)]() mutable { owner.adopt(key, std::move(log)); });
   }
   on_every_core([](Shard&) {});
+  all_opened_ = count == opened.size();
   if (count > 0) {
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(environment_.clock.steady() - began);
     LOG_INFO("broker", "opened {} partitions in {} ms after {} stop; {} bytes checked, {} cut off", count, took.count(),
@@ -372,7 +394,7 @@ void Broker::stop() {
   });
   disk_pool_->stop();
   sync_pool_->stop();
-  bool clean = std::ranges::all_of(logs, &Shard::ClosedLog::clean);
+  bool clean = all_opened_ && std::ranges::all_of(logs, &Shard::ClosedLog::clean);
   for (const auto& directory : directories_) {
     if (directory->offline) continue;
     if (const auto synced = environment_.files.sync_filesystem(directory->path); !synced) {

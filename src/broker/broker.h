@@ -56,6 +56,7 @@ class Broker {
   Broker(const Broker&) = delete;
   Broker& operator=(const Broker&) = delete;
 
+  // The event loops exist from the beginning, so that listeners can be bound before anything on disk is touched.
   // Locks the log directories, opens the store and every log, and starts the event loops. Blocks.
   //   errors   one line: what, where, what is allowed
   base::Result<void, std::string> start();
@@ -83,6 +84,11 @@ class Broker {
   // For files: opening and reading logs, removing folders. For syncs: nothing but syncs.
   [[nodiscard]] runtime::Executor& disk_pool() { return *disk_pool_; }
   [[nodiscard]] runtime::Executor& sync_pool() { return *sync_pool_; }
+  // Files that one core may keep open: half of what the process may, shared by the cores, the rest being for
+  // connections.
+  [[nodiscard]] std::size_t open_files_per_core() const;
+  // Whether the last run did not end in order.
+  [[nodiscard]] bool started_unclean() const { return unclean_; }
   // Tasks that wait for a thread.
   [[nodiscard]] std::size_t disk_queue() const { return disk_pool_->queued(); }
   [[nodiscard]] std::size_t sync_queue() const { return sync_pool_->queued(); }
@@ -128,6 +134,7 @@ class Broker {
   std::vector<runtime::DirectoryLock> locks_;
   std::vector<std::unique_ptr<LogDirectory>> directories_;
   bool unclean_ = false;
+  bool all_opened_ = false;  // every log could be opened; else the folders are not marked as closed in order
   std::string cluster_id_;
   std::int64_t broker_epoch_ = -1;
   std::unique_ptr<runtime::BlockingPool> store_thread_;

@@ -22,8 +22,7 @@ constexpr int kColdRounds = 8;
 struct ReadOptions {
   bool read_committed = false;
   std::int32_t max_bytes = INT32_MAX;
-  std::shared_ptr<FetchWaiter> waiter;  // set: leave a watch
-  std::int64_t needed_bytes = 1;
+  std::shared_ptr<FetchWaiter> waiter;  // set: it is told what becomes readable
 };
 
 // Copies small ranges, links large ones; makes sure first that none is waited for on the event loop.
@@ -75,7 +74,8 @@ bool diverges(Partition& partition, const FetchItem& item, FetchOutcome& outcome
   return true;
 }
 
-Awaitable<FetchOutcome> read_one(Shard& shard, FetchItem item, ReadOptions options, std::shared_ptr<FetchWatch> watch) {
+Awaitable<FetchOutcome> read_one(Shard& shard, FetchItem item, ReadOptions options,
+                                 std::shared_ptr<FetchWaiter> waiter) {
   FetchOutcome outcome;
   outcome.slot = item.slot;
   const std::shared_ptr<Partition> partition = shard.find_partition(item.key);
@@ -126,7 +126,7 @@ Awaitable<FetchOutcome> read_one(Shard& shard, FetchItem item, ReadOptions optio
   }
   fill_offsets(outcome, *partition);
   outcome.first_batch_size = read.first_batch_size;
-  if (watch) partition->watch(std::move(watch));
+  if (waiter) partition->watch(std::move(waiter));
   if (options.read_committed) {
     outcome.aborted.emplace();
     if (read.range.size > 0) {
@@ -148,13 +148,10 @@ Awaitable<FetchOutcome> read_one(Shard& shard, FetchItem item, ReadOptions optio
 }
 
 Awaitable<std::vector<FetchOutcome>> read_all(Shard& shard, std::vector<FetchItem> items, ReadOptions options) {
-  std::shared_ptr<FetchWatch> watch;
-  if (options.waiter)
-    watch = std::make_shared<FetchWatch>(FetchWatch{.waiter = options.waiter, .needed_bytes = options.needed_bytes});
   std::vector<FetchOutcome> outcomes;
   outcomes.reserve(items.size());
   for (FetchItem& item : items) {
-    FetchOutcome outcome = co_await read_one(shard, item, options, watch);
+    FetchOutcome outcome = co_await read_one(shard, item, options, options.waiter);
     outcomes.push_back(std::move(outcome));
   }
   co_return outcomes;
@@ -223,12 +220,11 @@ Awaitable<std::vector<FetchOutcome>> fetch(Shard& home, std::vector<FetchItem> i
   const bool may_wait = options.max_wait_ms > 0 && options.min_bytes > 0 && !items.empty();
   const base::SteadyTime deadline = home.core().clock().steady() + std::chrono::milliseconds(options.max_wait_ms);
   while (may_wait && !home.stopping() && !total.answer_now && total.bytes < options.min_bytes) {
-    read_options.waiter = std::make_shared<FetchWaiter>(home.core());
-    read_options.needed_bytes = options.min_bytes - total.bytes;
+    read_options.waiter = std::make_shared<FetchWaiter>(home.core(), options.min_bytes - total.bytes);
     outcomes = co_await read_items(home, items, read_options);
     total = total_of(outcomes);
     if (total.answer_now || total.bytes >= options.min_bytes) {
-      read_options.waiter->wake();  // drops the watches
+      read_options.waiter->wake();  // partitions drop it
       break;
     }
     home.metrics().fetches_parked.add();

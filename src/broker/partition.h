@@ -67,6 +67,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // The error that a request gets while the partition is not open.
   [[nodiscard]] protocol::ErrorCode closed_error() const;
   void set_opening() { state_ = State::opening; }
+  // After a failure to open that may pass.
+  void retry_open() { state_ = State::closed; }
   // Takes the opened log. Everything in it has been recovered, so all of it may be read.
   void install(std::unique_ptr<storage::Log> log);
   // Takes the log away; whoever waits is answered with `error`.
@@ -81,7 +83,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // Runs `waiter` once the high watermark has reached `offset`.
   void when_durable(std::int64_t offset, Waiter waiter);
   // A fetch that found too little is told when more can be read.
-  void watch(std::shared_ptr<FetchWatch> watch);
+  void watch(std::shared_ptr<FetchWaiter> waiter);
 
   // Whether a flush was asked for that has not begun yet; the owner asks only once.
   bool flush_requested = false;
@@ -103,7 +105,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   std::unique_ptr<storage::Log> log_;
   std::vector<Waiter> open_waiters_;
   std::deque<DurableWaiter> durable_waiters_;  // offsets do not fall
-  std::vector<std::shared_ptr<FetchWatch>> watches_;
+  std::vector<std::shared_ptr<FetchWaiter>> watches_;
 };
 
 }  // namespace thalweg::broker

@@ -14,8 +14,6 @@ using protocol::ErrorCode;
 
 namespace {
 
-// Open files of one core; the limit of descriptors is shared with connections.
-constexpr std::size_t kOpenFiles = 8192;
 // Files whose loaded index entries one core keeps.
 constexpr std::size_t kLoadedIndexes = 256;
 
@@ -25,7 +23,7 @@ Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
     : broker_(broker),
       core_(core),
       random_(seed),
-      handles_(broker.files(), kOpenFiles),
+      handles_(broker.files(), broker.open_files_per_core()),
       indexes_(kLoadedIndexes),
       log_context_{broker.files(), handles_, indexes_},
       fetch_sessions_(static_cast<std::size_t>(broker.settings().fetch_session_slots / broker.settings().cores),
@@ -39,10 +37,13 @@ Shard::~Shard() {
   waiting_for_folder_.clear();
 }
 
-void Shard::follow_metadata() {
+void Shard::follow_metadata(std::function<void()> first) {
   subscription_ = broker_.store().subscribe(
-      core_, [this](const std::shared_ptr<const metadata::Snapshot>& snapshot,
-                    const std::vector<metadata::AppliedChange>& changes) { apply(snapshot, changes); });
+      core_, [this, first = std::move(first)](const std::shared_ptr<const metadata::Snapshot>& snapshot,
+                                              const std::vector<metadata::AppliedChange>& changes) mutable {
+        apply(snapshot, changes);
+        if (first) std::exchange(first, nullptr)();
+      });
 }
 
 void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
@@ -133,9 +134,10 @@ void Shard::open_log(const std::shared_ptr<Partition>& partition) {
     waiting_for_folder_[folder].push_back(partition);
     return;
   }
-  broker_.disk_pool().post([this, partition, name, folder, now = now_ms(), config = partition->settings().log] {
+  broker_.disk_pool().post([this, partition, name, folder, now = now_ms(), unclean = broker_.started_unclean(),
+                            config = partition->settings().log] {
     const storage::OpenOptions options{
-        .clean_shutdown = true, .recovery_point = 0, .log_start_offset = 0, .now_ms = now};
+        .clean_shutdown = !unclean, .recovery_point = 0, .log_start_offset = 0, .now_ms = now};
     runtime::IoResult<std::unique_ptr<storage::Log>> log =
         storage::Log::open(log_context_, folder, name, config, options);
     if (log) {
@@ -164,7 +166,11 @@ void Shard::opened(const std::shared_ptr<Partition>& partition, runtime::IoResul
     LOG_ERROR("broker", "cannot open {}-{}: {}", partition->topic(), partition->key().partition, why);
     if (partition->state() != Partition::State::removed)
       (void)partition->take_log(Partition::State::offline, ErrorCode::kafka_storage_error);
-    if (!log.error().out_of_space()) broker_.directory_failed(partition->directory(), why);
+    if (log.error().out_of_descriptors()) {
+      partition->retry_open();  // no fault of the disk: the next request tries again
+    } else if (!log.error().out_of_space()) {
+      broker_.directory_failed(partition->directory(), why);
+    }
     return;
   }
   if (partition->state() == Partition::State::removed) return remove_log(*partition, std::move(*log));

@@ -47,8 +47,8 @@ class Shard {
 
   // The metadata as this core knows it.
   [[nodiscard]] const std::shared_ptr<const metadata::Snapshot>& snapshot() const { return snapshot_; }
-  // Follows the store from now on.
-  void follow_metadata();
+  // Follows the store from now on; `first` is called once the first view is here.
+  void follow_metadata(std::function<void()> first);
   // Takes a new view of the metadata: drops the partitions of deleted topics, applies changed configs.
   void apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
              const std::vector<metadata::AppliedChange>& changes);

@@ -16,6 +16,7 @@
 #include "broker/broker.h"
 #include "config/config.h"
 #include "config/load.h"
+#include "config/properties.h"
 #include "console/console.h"
 #include "runtime/file.h"
 #include "server/server.h"
@@ -27,6 +28,12 @@ namespace {
 int refuse(const std::string& line) {
   fmt::print(stderr, "thalweg: {}\n", line);
   return 1;
+}
+
+// The command line itself is wrong.
+int misused(const std::string& line) {
+  fmt::print(stderr, "thalweg: {}\n", line);
+  return 2;
 }
 
 // Connections and logs need many descriptors; what the machine allows is taken without being asked.
@@ -88,7 +95,9 @@ bool parse_level(const std::string& name, base::LogLevel& level) {
 int serve(const ServeArguments& arguments) {
   base::LogLevel level = base::LogLevel::info;
   if (!parse_level(arguments.log_level, level))
-    return refuse("--log-level " + arguments.log_level + ": unknown; allowed: trace, debug, info, warn, error, off");
+    return misused("--log-level " + arguments.log_level + ": unknown; allowed: trace, debug, info, warn, error, off");
+  for (const std::string& text : arguments.overrides)
+    if (const auto entry = config::parse_override(text); !entry) return misused(entry.error());
   base::configure_log(arguments.json_log ? base::LogFormat::json : base::LogFormat::text, level);
 
   auto config = config::load_broker_config({.file = arguments.config_file, .overrides = arguments.overrides});
@@ -102,17 +111,12 @@ int serve(const ServeArguments& arguments) {
   const base::SystemClock clock;
   const std::unique_ptr<runtime::FileSystem> files = runtime::make_system_file_system();
   broker::Broker broker({.clock = clock, .files = *files}, std::move(*settings), std::move(*config));
-  if (const auto started = broker.start(); !started) return refuse(started.error());
   server::Server server(broker);
   console::Console console(broker, [&server] { return server.connection_count(); });
-  if (const auto bound = server.bind(); !bound) {
-    broker.stop();
-    return refuse(bound.error());
-  }
-  if (const auto bound = console.bind(); !bound) {
-    broker.stop();
-    return refuse(bound.error());
-  }
+  // A taken port is found before anything on disk is touched.
+  if (const auto bound = server.bind(); !bound) return refuse(bound.error());
+  if (const auto bound = console.bind(); !bound) return refuse(bound.error());
+  if (const auto started = broker.start(); !started) return refuse(started.error());
   LOG_INFO("thalweg", "node {} of cluster {}, {} event loops, data in {}", broker.settings().node_id,
            broker.cluster_id(), broker.core_count(), fmt::join(broker.settings().log_dirs, ", "));
   console.serve();

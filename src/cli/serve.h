@@ -14,7 +14,8 @@ struct ServeArguments {
   std::string log_level = "info";
 };
 
-// Returns the exit code: 0 after a graceful stop, 1 where it cannot start (one line on stderr says why).
+// Returns the exit code: 0 after a graceful stop, 1 where it cannot start, 2 where the arguments make no sense; one
+// line on stderr says why.
 int serve(const ServeArguments& arguments);
 
 }  // namespace thalweg::cli

@@ -212,15 +212,17 @@ Problem check_listeners(const Config& config) {
     if (!known && std::ranges::find(controllers, name) == controllers.end())
       return line(config, "early.start.listeners", fmt::format("{} is not in listeners", name));
   }
-  const bool open = config.get_string("authorizer.class.name").empty();
+  // Until ACLs are enforced an authorizer changes nothing, so it is taken only where it would allow everything.
+  if (!config.get_string("authorizer.class.name").empty() && !config.get_bool("allow.everyone.if.no.acl.found"))
+    return line(config, "authorizer.class.name",
+                "ACLs are not enforced by this release; allowed only with allow.everyone.if.no.acl.found=true");
   for (const Endpoint& endpoint : listeners->bound)
-    if (open && endpoint.protocol == SecurityProtocol::plaintext && !is_loopback(endpoint.host) &&
+    if (endpoint.protocol == SecurityProtocol::plaintext && !is_loopback(endpoint.host) &&
         !config.get_bool("thalweg.allow.insecure.listeners"))
-      return line(
-          config, "listeners",
-          fmt::format("{} lets anyone who reaches it do everything; secure it, set authorizer.class.name, or set "
-                      "thalweg.allow.insecure.listeners=true",
-                      endpoint.listener));
+      return line(config, "listeners",
+                  fmt::format("{} lets anyone who reaches it do everything; bind it to a loopback address, or set "
+                              "thalweg.allow.insecure.listeners=true",
+                              endpoint.listener));
   return check_sasl(config, *listeners);
 }
 

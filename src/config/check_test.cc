@@ -108,13 +108,18 @@ TEST(Check, NamesThePlaceTheKeyAndTheRule) {
 
 TEST(Check, APlainListenerBeyondLoopbackNeedsLeave) {
   const std::string refused =
-      "f:1: listeners=PLAINTEXT://:9092: PLAINTEXT lets anyone who reaches it do everything; secure it, set "
-      "authorizer.class.name, or set thalweg.allow.insecure.listeners=true";
+      "f:1: listeners=PLAINTEXT://:9092: PLAINTEXT lets anyone who reaches it do everything; bind it to a "
+      "loopback address, or set thalweg.allow.insecure.listeners=true";
   EXPECT_EQ(problem("listeners=PLAINTEXT://:9092"), refused);
   EXPECT_EQ(problem("listeners=PLAINTEXT://:9092\nthalweg.allow.insecure.listeners=true"), "none");
-  EXPECT_EQ(problem("listeners=PLAINTEXT://:9092\nauthorizer.class.name="
-                    "org.apache.kafka.metadata.authorizer.StandardAuthorizer"),
-            "none");
+  // ACLs are not enforced yet, so an authorizer makes nothing safe.
+  const std::string authorizer = "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer";
+  const std::string everyone = "\nallow.everyone.if.no.acl.found=true";
+  EXPECT_EQ(problem("listeners=PLAINTEXT://:9092\n" + authorizer + everyone), refused);
+  EXPECT_EQ(problem(authorizer + everyone), "none");
+  EXPECT_EQ(problem(authorizer), "f:1: " + authorizer +
+                                     ": ACLs are not enforced by this release; allowed only with "
+                                     "allow.everyone.if.no.acl.found=true");
   EXPECT_EQ(problem("listeners=PLAINTEXT://localhost:9092"), "none");
   EXPECT_EQ(problem("listeners=PLAINTEXT://[::1]:9092"), "none");
   EXPECT_EQ(problem("listeners=SSL://:9092"), "none");

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 
+#include "base/log.h"
 #include "metadata/sql.h"
 #include "metadata/sqlite.h"
 #include "metadata/sqlite_migration.h"
@@ -219,7 +220,10 @@ void copy_files(const std::string& from, const std::string& to) {
 
 class SqliteCrash : public testing::Test {
  protected:
+  // Hundreds of faults on purpose, each with its line.
+  SqliteCrash() { base::set_log_level("metadata", base::LogLevel::off); }
   ~SqliteCrash() override {
+    base::set_log_level("metadata", base::LogLevel::info);
     FaultyVfs::instance().before = nullptr;
     FaultyVfs::instance().synced = nullptr;
     FaultyVfs::instance().calm();

@@ -483,7 +483,8 @@ void Writer::State::maintain(bool idle) {
     if (moved.error().kind == EngineFault::Kind::broken)
       give_up({}, moved.error());
     else if (checkpoint_faults_.allow(environment.clock.wall_ms(), suppressed))
-      LOG_WARN("metadata", "{} ({} lines like this held back)", moved.error().message, suppressed);
+      LOG_WARN("metadata", "{}{}", moved.error().message,
+               suppressed == 0 ? std::string() : fmt::format(" ({} lines like this held back)", suppressed));
     return;
   }
   if (*moved && environment.observer != nullptr)

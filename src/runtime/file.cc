@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/uio.h>
@@ -231,6 +232,13 @@ class SystemFileSystem final : public FileSystem {
 }  // namespace
 
 bool IoError::out_of_space() const { return error_number == ENOSPC || error_number == EDQUOT; }
+
+bool IoError::out_of_descriptors() const { return error_number == EMFILE || error_number == ENFILE; }
+
+std::size_t descriptor_limit() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<std::size_t>(limit.rlim_cur) : 1024;
+}
 
 std::string IoError::message() const { return what + ": " + std::generic_category().message(error_number); }
 

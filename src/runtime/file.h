@@ -25,6 +25,8 @@ struct IoError {
   std::string what;      // operation and path, for the log
 
   [[nodiscard]] bool out_of_space() const;
+  // The process or the machine has no descriptor left: no fault of the file.
+  [[nodiscard]] bool out_of_descriptors() const;
   // "write data/t-0/00000000000000000000.log: No space left on device"
   [[nodiscard]] std::string message() const;
 };
@@ -91,6 +93,9 @@ class FileSystem {
   // mixture.
   IoResult<void> replace_file(const std::string& path, std::string_view contents);
 };
+
+// Descriptors that this process may have open at once.
+std::size_t descriptor_limit();
 
 // The machine's file system.
 std::unique_ptr<FileSystem> make_system_file_system();

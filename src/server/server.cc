@@ -38,12 +38,7 @@ std::string url_of(const broker::ListenerInfo& info, const std::string& host, st
 
 }  // namespace
 
-Server::Server(broker::Broker& broker) : broker_(broker) {
-  const broker::Settings& settings = broker.settings();
-  for (int i = 0; i < broker.core_count(); ++i)
-    cores_.push_back(std::make_unique<CoreState>(
-        broker.shard(i), std::max<std::int64_t>(1, settings.max_bytes_in_flight / broker.core_count())));
-}
+Server::Server(broker::Broker& broker) : broker_(broker) {}
 
 Server::~Server() = default;
 
@@ -107,6 +102,9 @@ base::Result<void, std::string> Server::bind_one(const config::Endpoint& endpoin
 }
 
 void Server::serve() {
+  for (int i = 0; i < broker_.core_count(); ++i)
+    cores_.push_back(std::make_unique<CoreState>(
+        broker_.shard(i), std::max<std::int64_t>(1, broker_.settings().max_bytes_in_flight / broker_.core_count())));
   for (auto& state : cores_) {
     CoreState* core = state.get();
     core->shard.core().post([this, core] { sweep_idle(*core); });

@@ -22,7 +22,7 @@ struct FlushOptions {
   std::string directory;  // the log directory
   // A round of more files than this syncs the whole file system. Where the disk is shared with others' dirty data a
   // higher value is better; see flush_scheduler_benchmark for numbers.
-  std::size_t most_single_syncs = 16;
+  std::size_t most_single_syncs = 8;
 };
 
 class FlushScheduler {

@@ -84,14 +84,17 @@ runtime::IoResult<std::optional<FlushTargets>> Log::flush_targets() {
   };
   for (std::size_t i = segments_.size(); i-- > 0;) {
     Segment& segment = *segments_[i];
-    if (end_offset_of(i) > recovery_point_) {
-      ASSIGN_OR_RETURN(auto file, segment.file());
-      targets.files.push_back(std::move(file));
+    const bool closed = i + 1 < segments_.size();
+    // A segment that is closed is synced once more even where its records have been: once the recovery point lies
+    // behind it a restart trusts its indexes, begins with the snapshot at its end, and takes bytes of a failed write,
+    // which must have been cut off for good by then, for damage.
+    if (end_offset_of(i) <= (closed ? closed_durable_ : recovery_point_)) {
+      if (closed) break;
+      continue;
     }
-    if (i + 1 == segments_.size()) continue;
-    // A segment that is closed: once the recovery point lies behind it a restart trusts its indexes, and begins with
-    // the snapshot at its end. Its records may have been synced before it was closed.
-    if (end_offset_of(i) <= closed_durable_) break;
+    ASSIGN_OR_RETURN(auto file, segment.file());
+    targets.files.push_back(std::move(file));
+    if (!closed) continue;
     for (const SegmentFile index : {SegmentFile::offset_index, SegmentFile::time_index, SegmentFile::transaction_index})
       TRY(add(segment.path(index)));
     TRY(add(segment_file_path(home_.folder, end_offset_of(i), SegmentFile::snapshot)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <unordered_map>
 #include <vector>
 
 #include "base/log.h"
@@ -66,7 +67,10 @@ runtime::IoResult<void> LogRecovery::run() {
   if (clean && !recovered_) log_.closed_durable_ = log_.active().base_offset();
   log_.leader_epochs_.truncate_from_end(log_.log_end_offset_);
   log_.leader_epochs_.truncate_from_start(log_.log_start_offset_);
-  if (!recovered_) TRY(load_producers(log_.log_end_offset_));
+  if (!recovered_) {
+    TRY(load_producers(log_.log_end_offset_));
+    TRY(restore_windows());
+  }
   log_.producers_.expire(options_.now_ms, log_.home_.config->producer_id_expiration_ms);
   TRY(remove_stray_snapshots());
   log_.recent_.reset(log_.active().base_offset());
@@ -272,6 +276,29 @@ runtime::IoResult<void> LogRecovery::load_producers(std::int64_t offset) {
     const bool is_last = i + 1 == log_.segments_.size();
     if (is_last || log_.segments_[i + 1]->base_offset() > from) TRY(replay(*log_.segments_[i], from, offset));
   }
+  return {};
+}
+
+// A snapshot, in Kafka's format, knows the last batch of a producer alone. Clients have up to five in flight when a
+// broker stops and send them all again, so the ones before are read from the end of the log.
+runtime::IoResult<void> LogRecovery::restore_windows() {
+  constexpr std::uint64_t kIndexEntries = 64;  // with the default interval at least 256 KiB of the log
+  if (log_.producers_.size() == 0 || log_.segments_.empty()) return {};
+  SegmentRecovery segment(*log_.segments_.back());
+  ASSIGN_OR_RETURN(const std::uint32_t from, segment.position_near_end(kIndexEntries));
+  std::unordered_map<std::int64_t, ProducerEntry> seen;
+  TRY(segment.walk_headers(from, [&](const BatchPlace& place, std::span<const std::uint8_t> bytes) {
+    const protocol::BatchView batch(bytes.data());
+    if (!batch.has_producer_id() || batch.is_control() || batch.base_sequence() < 0) return runtime::IoResult<void>{};
+    ProducerEntry& entry = seen[batch.producer_id()];
+    if (entry.epoch != batch.producer_epoch()) entry.set_epoch(batch.producer_epoch());
+    entry.add_batch({.last_offset = place.last_offset,
+                     .timestamp = place.max_timestamp,
+                     .last_sequence = batch.last_sequence(),
+                     .offset_delta = batch.last_offset_delta()});
+    return runtime::IoResult<void>{};
+  }));
+  for (const auto& [id, entry] : seen) log_.producers_.restore_window(id, entry);
   return {};
 }
 

@@ -29,6 +29,7 @@ class LogRecovery {
 
   // Producer state at `offset` into the log's state: from the newest snapshot at or before it, and the batches between.
   // Also for truncation, on a log that is open.
+  runtime::IoResult<void> restore_windows();
   runtime::IoResult<void> load_producers(std::int64_t offset);
   // Cuts the last segment of an open log to `size` bytes and rebuilds what follows from it: indexes, producer state,
   // log end.

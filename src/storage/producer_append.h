@@ -48,7 +48,7 @@ class ProducerAppend {
   [[nodiscard]] std::int64_t last_stable_offset_after(const Transaction& ended) const;
 
   const ProducerState& state_;
-  const AppendOptions& options_;
+  AppendOptions options_;
   std::vector<Staged> staged_;  // nearly always one
   std::vector<Transaction> started_;
   std::vector<Transaction> ended_;

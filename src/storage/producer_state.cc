@@ -72,6 +72,18 @@ std::optional<std::int64_t> ProducerState::first_unstable_offset() const {
   return undecided ? std::min(*undecided, ended) : ended;
 }
 
+void ProducerState::restore_window(std::int64_t producer_id, const ProducerEntry& seen) {
+  if (tables_ == nullptr || !seen.has_batches()) return;
+  const auto found = tables_->producers.find(producer_id);
+  if (found == tables_->producers.end()) return;
+  ProducerEntry& entry = found->second;
+  if (entry.epoch != seen.epoch || entry.last_offset() != seen.last_offset() ||
+      entry.last_sequence() != seen.last_sequence())
+    return;
+  entry.batches = seen.batches;
+  entry.batch_count = seen.batch_count;
+}
+
 void ProducerState::on_high_watermark(std::int64_t high_watermark) {
   if (tables_ == nullptr || tables_->ended.empty()) return;
   std::erase_if(tables_->ended, [&](const auto& entry) { return entry.second < high_watermark; });

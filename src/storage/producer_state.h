@@ -82,6 +82,8 @@ class ProducerState {
   void clear() { tables_ = nullptr; }
   // Takes an entry over from a snapshot.
   void load(const ProducerEntry& entry);
+  // Takes the batches of `seen` that came before the one that is known, where both end with the same batch.
+  void restore_window(std::int64_t producer_id, const ProducerEntry& seen);
 
   // Equal in what a restart has to bring back: the producers and their open transactions.
   friend bool operator==(const ProducerState& a, const ProducerState& b);

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <limits>
+
+#include "base/endian.h"
 
 namespace thalweg::storage {
 
@@ -138,6 +141,23 @@ runtime::IoResult<void> SegmentRecovery::walk_headers(std::uint32_t from, const 
   }
 }
 
+runtime::IoResult<std::uint32_t> SegmentRecovery::position_near_end(std::uint64_t entries) {
+  constexpr std::uint64_t kEntryBytes = 8;  // relative offset, position
+  Segment& s = segment_;
+  runtime::FileSystem& files = s.home_->context.files;
+  const std::string path = s.path(SegmentFile::offset_index);
+  ASSIGN_OR_RETURN(const bool there, files.exists(path));
+  if (!there) return 0;
+  ASSIGN_OR_RETURN(const std::shared_ptr<runtime::File> file, files.open(path, runtime::OpenMode::read));
+  ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
+  const std::uint64_t count = size / kEntryBytes;
+  if (count <= entries) return 0;
+  std::array<std::uint8_t, kEntryBytes> entry{};
+  ASSIGN_OR_RETURN(const std::size_t read, file->read_at((count - entries) * kEntryBytes, entry));
+  const auto position = base::load_be<std::uint32_t>(entry.data() + 4);
+  return read == entry.size() && position < s.size_bytes_ ? position : 0;
+}
+
 runtime::IoResult<std::optional<std::int64_t>> SegmentRecovery::read_ends() {
   Segment& s = segment_;
   if (s.empty()) return s.base_offset_;
@@ -165,7 +185,9 @@ runtime::IoResult<std::optional<std::int64_t>> SegmentRecovery::read_ends() {
   }
   if (s.offset_index_.last_position() > 0) {
     BatchScanner head = scan(0);
-    const auto first = head.next();
+    auto first = head.next();
+    if (!first && first.error().kind == ReadFault::Kind::io)
+      return std::unexpected(as_io_error(std::move(first).error()));
     if (!first || !*first) return std::nullopt;
     s.first_timestamp_ = (*first)->max_timestamp;
   }

@@ -50,6 +50,9 @@ class SegmentRecovery {
 
   // Walks the headers of [from, end of the segment). For control batches the bytes are whole.
   runtime::IoResult<void> walk_headers(std::uint32_t from, const Visitor& visit);
+  // Where a batch begins, as many index entries before the end; 0 where the index has no more than that. Reads the
+  // index file, not the index cache, which belongs to the segment's core.
+  runtime::IoResult<std::uint32_t> position_near_end(std::uint64_t entries);
   // Finds the offset behind the last batch and the timestamp of the first, without walking more than the index leaves
   // open. Nothing where the batches there are not sound.
   runtime::IoResult<std::optional<std::int64_t>> read_ends();
