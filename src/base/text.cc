@@ -9,11 +9,11 @@ namespace {
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-constexpr std::array<std::int8_t, 256> reverse(std::string_view alphabet) {
-  std::array<std::int8_t, 256> table{};
+constexpr std::array<std::int16_t, 256> reverse(std::string_view alphabet) {
+  std::array<std::int16_t, 256> table{};
   table.fill(-1);
   for (std::size_t i = 0; i < alphabet.size(); ++i)
-    table[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int8_t>(i);
+    table[static_cast<unsigned char>(alphabet[i])] = static_cast<std::int16_t>(i);
   return table;
 }
 

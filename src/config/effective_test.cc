@@ -92,6 +92,7 @@ std::vector<std::string> ours(const Recorded& c, const Config& file) {
   if (c.resource == "client_metrics") described = describe_client_metrics(c.own);
   if (c.resource == "created") described = describe_created_topic(c.own, layers);
   std::vector<std::string> lines;
+  lines.reserve(described.size());
   for (const Described& d : described) lines.push_back(c.resource == "created" ? told_of_created(d) : told(d));
   return lines;
 }

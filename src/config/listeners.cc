@@ -127,7 +127,7 @@ std::expected<std::string, std::string> inter_broker_listener(const Config& conf
     return wrong(config, kByName, fmt::format("only one of {} and {} may be set", kByName, kByProtocol));
   const bool named = config.is_set(kByName);
   const std::string_view key = named ? kByName : kByProtocol;
-  const std::string name = upper_case(config.get_string(key));
+  std::string name = upper_case(config.get_string(key));
   if (named && !protocols.contains(name)) return wrong(config, key, "not in listener.security.protocol.map");
   if (has(advertised, name)) return name;
   // A single broker needs no such listener: only one that was asked for must exist.

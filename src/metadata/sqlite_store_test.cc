@@ -96,7 +96,9 @@ TEST(SqliteStore, StatementsNumberTheirParametersByAppearance) {
   const auto connection = Connection::open({.path = path, .vfs = {}}).value();
   for (const std::string_view text : sql::statement_texts()) {
     sqlite3_stmt* statement = nullptr;
-    ASSERT_EQ(sqlite3_prepare_v2(connection->handle(), text.data(), -1, &statement, nullptr), SQLITE_OK) << text;
+    ASSERT_EQ(sqlite3_prepare_v2(connection->handle(), text.data(), static_cast<int>(text.size()), &statement, nullptr),
+              SQLITE_OK)
+        << text;
     for (int i = 1; i <= sqlite3_bind_parameter_count(statement); ++i)
       EXPECT_EQ(sqlite3_bind_parameter_name(statement, i), fmt::format("${}", i)) << text;
     sqlite3_finalize(statement);
@@ -219,7 +221,7 @@ void copy_files(const std::string& from, const std::string& to) {
 }
 
 class SqliteCrash : public testing::Test {
- protected:
+ public:
   // Hundreds of faults on purpose, each with its line.
   SqliteCrash() { base::set_log_level("metadata", base::LogLevel::off); }
   ~SqliteCrash() override {
@@ -228,6 +230,8 @@ class SqliteCrash : public testing::Test {
     FaultyVfs::instance().synced = nullptr;
     FaultyVfs::instance().calm();
   }
+
+ protected:
   TemporaryFolder folder_;
 };
 

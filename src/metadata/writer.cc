@@ -420,6 +420,7 @@ EngineResult<void> Writer::State::trim(const Transaction& transaction) {
 void Writer::State::finish(std::vector<Request> batch, Transaction transaction) {
   newest_ = transaction.newest;
   std::vector<Answer> answers;
+  answers.reserve(batch.size());
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const CommitResult& result = transaction.results[i];
     if (result.has_value()) {
@@ -443,6 +444,7 @@ void Writer::State::give_up(std::vector<Request> batch, const EngineFault& why) 
     LOG_ERROR("metadata", "{}: the metadata store takes no more changes until it is opened again", why.message);
   }
   std::vector<Answer> answers;
+  answers.reserve(batch.size());
   for (Request& request : batch)
     answers.push_back({.request = std::move(request), .result = fault(CommitFault::Kind::storage, 0, why.message)});
   publish(std::move(answers));

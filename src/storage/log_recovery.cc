@@ -287,7 +287,7 @@ runtime::IoResult<void> LogRecovery::restore_windows() {
   SegmentRecovery segment(*log_.segments_.back());
   ASSIGN_OR_RETURN(const std::uint32_t from, segment.position_near_end(kIndexEntries));
   std::unordered_map<std::int64_t, ProducerEntry> seen;
-  TRY(segment.walk_headers(from, [&](const BatchPlace& place, std::span<const std::uint8_t> bytes) {
+  const auto walked = segment.walk_headers(from, [&](const BatchPlace& place, std::span<const std::uint8_t> bytes) {
     const protocol::BatchView batch(bytes.data());
     if (!batch.has_producer_id() || batch.is_control() || batch.base_sequence() < 0) return runtime::IoResult<void>{};
     ProducerEntry& entry = seen[batch.producer_id()];
@@ -297,7 +297,10 @@ runtime::IoResult<void> LogRecovery::restore_windows() {
                      .last_sequence = batch.last_sequence(),
                      .offset_delta = batch.last_offset_delta()});
     return runtime::IoResult<void>{};
-  }));
+  });
+  // Damage there is for those who read it to meet; the log opens without this.
+  if (!walked && walked.error().error_number == EBADMSG) return {};
+  TRY(walked);
   for (const auto& [id, entry] : seen) log_.producers_.restore_window(id, entry);
   return {};
 }

@@ -29,7 +29,6 @@ class LogRecovery {
 
   // Producer state at `offset` into the log's state: from the newest snapshot at or before it, and the batches between.
   // Also for truncation, on a log that is open.
-  runtime::IoResult<void> restore_windows();
   runtime::IoResult<void> load_producers(std::int64_t offset);
   // Cuts the last segment of an open log to `size` bytes and rebuilds what follows from it: indexes, producer state,
   // log end.
@@ -47,6 +46,7 @@ class LogRecovery {
   runtime::IoResult<void> recover_segments(std::size_t first);
   runtime::IoResult<void> delete_segments(std::size_t first);
   runtime::IoResult<void> find_log_end();
+  runtime::IoResult<void> restore_windows();
   runtime::IoResult<void> replay(Segment& segment, std::int64_t from_offset, std::int64_t end_offset);
   runtime::IoResult<void> note_producer(Segment& segment, std::span<const std::uint8_t> batch);
 

@@ -122,6 +122,17 @@ TEST_F(LogRecoveryTest, DamageBelowTheRecoveryPointIsLeftAlone) {
   EXPECT_EQ(files_.read_file(path(bases_[0], SegmentFile::log))->size(), size);
 }
 
+TEST_F(LogRecoveryTest, DamageBeforeTheTailDoesNotKeepACleanLogFromOpening) {
+  files_.damage(path(bases_.back(), SegmentFile::log), protocol::kMagicPosition, 0x40);
+  ASSERT_TRUE(open({.clean_shutdown = true, .now_ms = kNow}));
+  EXPECT_EQ(log_->log_end_offset(), 80);
+  EXPECT_EQ(log_->recovery_report().segments_recovered, 0);
+  EXPECT_EQ(log_->producers().find(1)->last_sequence(), 79);
+  const ReadResult damaged = log_->read(bases_.back(), {.blocking = Blocking::allowed});
+  EXPECT_EQ(damaged.status, ReadResult::Status::failed);
+  EXPECT_TRUE(damaged.corrupt);
+}
+
 TEST_F(LogRecoveryTest, MissingAndBrokenIndexesAreRebuilt) {
   for (const SegmentFile file : {SegmentFile::offset_index, SegmentFile::time_index}) {
     const std::string before = *files_.read_file(path(bases_[1], file));

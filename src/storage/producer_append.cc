@@ -40,7 +40,7 @@ ProducerAppend::Staged& ProducerAppend::staged(std::int64_t producer_id) {
     staged.had_batches = entry->has_batches();
   }
   staged.entry.producer_id = producer_id;
-  return staged_.emplace_back(std::move(staged));
+  return staged_.emplace_back(staged);
 }
 
 protocol::Result<void> ProducerAppend::check_epoch(const ProducerEntry& entry, const protocol::BatchView& batch,

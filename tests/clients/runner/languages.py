@@ -16,6 +16,11 @@ BUILD_SECONDS = 1800  # the first time: librdkafka is built twice, for Node.js a
 _apt_lock = threading.Lock()
 
 
+def build_environment():
+    """The environment without what makes builds parallel: Node's native client cannot be built so, and its tool reads JOBS."""
+    return {key: value for key, value in os.environ.items() if key not in ("JOBS", "MAKEFLAGS", "npm_config_jobs")}
+
+
 class Missing(Exception):
     """This machine cannot run the language; the text says what it needs and what was found."""
 
@@ -93,7 +98,7 @@ class Builder:
             print("$", *command, file=log, flush=True)
             try:
                 code = subprocess.run(
-                    [str(part) for part in command], cwd=cwd or self.sources, env={**os.environ, **env},
+                    [str(part) for part in command], cwd=cwd or self.sources, env={**build_environment(), **env},
                     stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, timeout=BUILD_SECONDS).returncode
             except subprocess.TimeoutExpired:
                 code = f"no end after {BUILD_SECONDS} s"
