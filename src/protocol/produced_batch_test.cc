@@ -85,6 +85,7 @@ ErrorCode verdict(const Raw& batch, const ProduceRules& rules = {}) {
 
 std::vector<std::int32_t> refused_indexes(const RecordFault& fault) {
   std::vector<std::int32_t> indexes;
+  indexes.reserve(fault.record_errors.size());
   for (const RecordError& error : fault.record_errors) indexes.push_back(error.batch_index);
   return indexes;
 }
