@@ -133,13 +133,26 @@ runtime::IoResult<void> Log::write_snapshot(std::int64_t offset) {
   return {};
 }
 
+// A restart would take it for the end of the log.
+runtime::IoResult<void> Log::remove_half_made_segment() {
+  if (half_made_segment_ < 0) return {};
+  TRY(home_.context.files.remove(segment_file_path(home_.folder, half_made_segment_, SegmentFile::log)));
+  half_made_segment_ = -1;
+  ++entries_version_;
+  return {};
+}
+
 runtime::IoResult<bool> Log::roll(std::int64_t now_ms) {
   if (active().empty()) return false;
   // Each step may be made again, so that a roll that fails for want of space succeeds later.
   TRY(active().finish_indexes());
   if (log_end_offset_ > last_snapshot_offset_) TRY(write_snapshot(log_end_offset_));
+  TRY(remove_half_made_segment());
   auto segment = std::make_unique<Segment>(home_, log_end_offset_, now_ms);
-  TRY(segment->create_file());
+  if (auto created = segment->create_file(); !created) {
+    half_made_segment_ = log_end_offset_;
+    return std::unexpected(std::move(created).error());
+  }
   ++entries_version_;
   segments_.push_back(std::move(segment));
   recent_.reset(log_end_offset_);
@@ -155,6 +168,7 @@ runtime::IoResult<void> Log::release_memory() {
 
 runtime::IoResult<void> Log::close(const CloseOptions& options) {
   TRY(active().discard_unnoted());
+  TRY(remove_half_made_segment());
   TRY(active().finish_indexes());
   if (log_end_offset_ > last_snapshot_offset_) TRY(write_snapshot(log_end_offset_));
   runtime::FileSystem& files = home_.context.files;

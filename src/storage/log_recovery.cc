@@ -74,6 +74,13 @@ runtime::IoResult<void> LogRecovery::run() {
   log_.producers_.expire(options_.now_ms, log_.home_.config->producer_id_expiration_ms);
   TRY(remove_stray_snapshots());
   log_.recent_.reset(log_.active().base_offset());
+  // What was cut off or deleted must not come back after the next crash.
+  const RecoveryReport& report = log_.recovery_report_;
+  if (report.bytes_truncated > 0 || report.segments_deleted > 0) {
+    ASSIGN_OR_RETURN(const auto file, files.open(log_.active().path(SegmentFile::log), runtime::OpenMode::read_write));
+    TRY(file->sync());
+    TRY(files.sync_directory(log_.home_.folder));
+  }
   // What a process that was killed has made may be there and not be durable.
   log_.folder_unsynced_ = folder_.created || !clean;
   if (folder_.changed || log_.folder_unsynced_) ++log_.entries_version_;
@@ -272,6 +279,7 @@ runtime::IoResult<void> LogRecovery::load_producers(std::int64_t offset) {
   }
   // As Kafka does: a log that was closed in order and has no snapshot had no producers.
   if (!found && options_.clean_shutdown) return {};
+  if (from >= offset) return {};
   for (std::size_t i = 0; i < log_.segments_.size() && log_.segments_[i]->base_offset() < offset; ++i) {
     const bool is_last = i + 1 == log_.segments_.size();
     if (is_last || log_.segments_[i + 1]->base_offset() > from) TRY(replay(*log_.segments_[i], from, offset));

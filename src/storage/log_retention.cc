@@ -88,6 +88,7 @@ runtime::IoResult<void> Log::remove_segments(std::size_t first) {
 
 // Begins an empty segment at the offset, in place of an empty active one.
 runtime::IoResult<void> Log::begin_at(std::int64_t offset, std::int64_t now_ms) {
+  TRY(remove_half_made_segment());
   auto segment = std::make_unique<Segment>(home_, offset, now_ms);
   TRY(segment->create_file());
   ++entries_version_;
@@ -105,9 +106,10 @@ runtime::IoResult<void> Log::begin_at(std::int64_t offset, std::int64_t now_ms) 
 
 runtime::IoResult<void> Log::truncate_to(std::int64_t offset, std::int64_t now_ms) {
   if (offset >= log_end_offset_) return {};
-  if (offset <= segments_.front()->base_offset()) return truncate_fully(offset, now_ms);
+  if (offset < segments_.front()->base_offset()) return truncate_fully(offset, now_ms);
   ++truncations_;
-  const std::size_t last = segment_of(offset - 1);
+  TRY(remove_half_made_segment());
+  const std::size_t last = segment_of(std::max(offset - 1, segments_.front()->base_offset()));
   TRY(remove_segments(last + 1));
   Segment& segment = active();
   TRY(segment.write_indexes());
@@ -133,6 +135,7 @@ runtime::IoResult<void> Log::truncate_to(std::int64_t offset, std::int64_t now_m
 
 runtime::IoResult<void> Log::truncate_fully(std::int64_t offset, std::int64_t now_ms) {
   ++truncations_;
+  TRY(remove_half_made_segment());
   // The new segment first, so that the folder is never without one.
   auto segment = std::make_unique<Segment>(home_, offset, now_ms);
   for (const auto& old : segments_)
