@@ -404,9 +404,10 @@ TYPED_TEST(StoreTest, UrgentChangesOvertakeBulkOnesThatComeInPortions) {
   EXPECT_EQ(urgent->value(), Revision(3));
   EXPECT_EQ(bulk[0]->value(), Revision(4));
   EXPECT_EQ(bulk[39]->value(), Revision(43));
-  ASSERT_EQ(bench.observer.transactions.size(), 4U);
-  EXPECT_EQ(bench.observer.transactions[0].change_sets, 11U);
+  ASSERT_EQ(bench.observer.transactions.size(), 5U);
+  EXPECT_EQ(bench.observer.transactions[0].change_sets, 1U + 1U);
   EXPECT_EQ(bench.observer.transactions[3].change_sets, 10U);
+  EXPECT_EQ(bench.observer.transactions[4].change_sets, 9U);
 }
 
 TYPED_TEST(StoreTest, MoreThanTheQueueHoldsIsRefusedAtOnce) {

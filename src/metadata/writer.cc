@@ -18,6 +18,9 @@ namespace {
 // A transaction that other processes keep winning against is given up after this many tries.
 constexpr int kMaxConflicts = 16;
 
+// The part of its portion that bulk work gets in a transaction with urgent work.
+constexpr std::size_t kBulkShareBesideUrgent = 8;
+
 struct Request {
   ChangeSet changes;
   runtime::Executor* executor = nullptr;
@@ -243,11 +246,12 @@ void Writer::State::take_up_to(std::deque<Request>& queue, std::size_t rows, std
   waiting_rows.fetch_sub(taken, std::memory_order_relaxed);
 }
 
-// Bulk change sets take part in every transaction, so that urgent ones cannot starve them.
+// Beside urgent change sets bulk ones take a small part, which keeps those quick and these from starving.
 std::vector<Request> Writer::State::take_batch() {
   std::vector<Request> batch;
   take_up_to(urgent_, environment.limits.urgent_rows_per_transaction, batch);
-  take_up_to(bulk_, environment.limits.bulk_rows_per_transaction, batch);
+  const std::size_t bulk_rows = environment.limits.bulk_rows_per_transaction;
+  take_up_to(bulk_, batch.empty() ? bulk_rows : bulk_rows / kBulkShareBesideUrgent, batch);
   return batch;
 }
 
