@@ -19,6 +19,12 @@ struct Uuid {
 
   [[nodiscard]] bool is_zero() const { return *this == Uuid{}; }
   [[nodiscard]] std::string str() const { return base64url_encode(bytes); }
+  // 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12, the way UUIDs are usually written.
+  [[nodiscard]] std::string dashed() const {
+    std::string text = hex_encode(bytes);
+    for (const std::size_t place : {20, 16, 12, 8}) text.insert(place, 1, '-');
+    return text;
+  }
   // Nothing where the text is not 22 characters of URL-safe base64.
   static std::optional<Uuid> parse(std::string_view text) {
     const auto decoded = base64url_decode(text);

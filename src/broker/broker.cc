@@ -70,6 +70,10 @@ int Broker::owner_of(std::string_view topic, std::int32_t partition) const {
   return static_cast<int>(hash % shards_.size());
 }
 
+int Broker::owner_of_group(std::string_view group_id) const {
+  return group_slot(group_id, settings_.group_slots) % core_count();
+}
+
 std::size_t Broker::directory_index(const base::Uuid& id) const {
   for (std::size_t i = 0; i < directories_.size(); ++i)
     if (directories_[i]->id == id) return i;
@@ -129,6 +133,7 @@ base::Result<void, std::string> Broker::start() {
   }
   for (auto& view : first_views) view.get();
   TRY(open_logs());
+  TRY(start_groups());
   cores_.front()->post([this] { schedule_checkpoints(); });
   return {};
 }
@@ -321,6 +326,44 @@ base::Result<void, std::string> Broker::open_logs() {
     LOG_INFO("broker", "opened {} partitions in {} ms after {} stop; {} bytes checked, {} cut off", count, took.count(),
              unclean_ ? "an unclean" : "a clean", recovered, truncated);
   }
+  return {};
+}
+
+base::Result<void, std::string> Broker::start_groups() {
+  const std::shared_ptr<const metadata::Snapshot> snapshot = store_->opened_snapshot();
+  metadata::ChangeSet leases;
+  std::vector<std::int32_t> epochs;
+  for (int slot = 0; slot < settings_.group_slots; ++slot) {
+    const std::string name = group_lease(slot);
+    const metadata::Lease* const held = snapshot->lease(name);
+    const metadata::Lease before = held == nullptr ? metadata::Lease() : *held;
+    epochs.push_back(before.epoch + 1);
+    leases.preconditions.emplace_back(metadata::LeaseHeld{.name = name, .owner = before.owner, .epoch = before.epoch});
+    leases.records.emplace_back(
+        records::LeaseChanged{.name = name, .owner = node_id(), .epoch = epochs.back(), .expires_ms = -1});
+  }
+  if (const metadata::CommitResult taken = commit_and_wait(std::move(leases)); !taken)
+    return std::unexpected("cannot write the metadata store: " + taken.error().detail);
+  on_every_core([&epochs](Shard& shard) { shard.groups().start(epochs); });
+
+  metadata::GroupRange range;
+  do {
+    std::promise<base::Result<metadata::GroupPage, metadata::StoreError>> promise;
+    auto future = promise.get_future();
+    store_->load_group_state(range, *cores_.front(), [&promise](auto page) { promise.set_value(std::move(page)); });
+    auto page = future.get();
+    if (!page) return std::unexpected(page.error().message);
+    std::vector<metadata::GroupPage> parts(shards_.size());
+    const auto part_of = [&](std::string_view id) -> metadata::GroupPage& {
+      return parts[static_cast<std::size_t>(owner_of_group(id))];
+    };
+    for (auto& group : page->groups) part_of(group.state.group_id).groups.push_back(std::move(group));
+    for (auto& offset : page->offsets) part_of(offset.group_id).offsets.push_back(std::move(offset));
+    on_every_core([&parts](Shard& shard) {
+      shard.groups().load(std::move(parts[static_cast<std::size_t>(shard.core().index())]));
+    });
+    range.first = page->next;
+  } while (!range.first.empty());
   return {};
 }
 

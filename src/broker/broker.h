@@ -81,6 +81,9 @@ class Broker {
   // on the core that still has them.
   [[nodiscard]] int owner_of(std::string_view topic, std::int32_t partition) const;
 
+  // The core that owns a group.
+  [[nodiscard]] int owner_of_group(std::string_view group_id) const;
+
   // For files: opening and reading logs, removing folders. For syncs: nothing but syncs.
   [[nodiscard]] runtime::Executor& disk_pool() { return *disk_pool_; }
   [[nodiscard]] runtime::Executor& sync_pool() { return *sync_pool_; }
@@ -121,6 +124,8 @@ class Broker {
   base::Result<void, std::string> open_store();
   base::Result<void, std::string> register_node();
   base::Result<void, std::string> open_logs();
+  // Takes the leases of the group coordinators and loads their groups.
+  base::Result<void, std::string> start_groups();
   void schedule_checkpoints();
   void write_checkpoints(std::vector<Shard::ClosedLog> logs);
   // Runs `work(shard)` on every core and waits for all. Not on a core.

@@ -46,6 +46,15 @@ base::Result<Settings, std::string> Settings::read(const config::Config& config)
   s.checkpoint_interval_ms = config.get_int("log.flush.offset.checkpoint.interval.ms");
   s.recovery_threads = config.get_int("num.recovery.threads.per.data.dir");
   s.file_delete_delay_ms = config.get_long("log.segment.delete.delay.ms");
+
+  s.group.min_session_timeout_ms = config.get_int("group.min.session.timeout.ms");
+  s.group.max_session_timeout_ms = config.get_int("group.max.session.timeout.ms");
+  s.group.initial_rebalance_delay_ms = config.get_int("group.initial.rebalance.delay.ms");
+  s.group.max_size = config.get_int("group.max.size");
+  s.group.offset_metadata_max_bytes = config.get_int("offset.metadata.max.bytes");
+  s.group.offsets_retention_ms = std::int64_t{config.get_int("offsets.retention.minutes")} * 60'000;
+  s.group_slots = config.get_int("offsets.topic.num.partitions");
+  s.offsets_check_interval_ms = config.get_long("offsets.retention.check.interval.ms");
   return s;
 }
 

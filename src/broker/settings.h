@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "config/listeners.h"
+#include "coordinator/group_settings.h"
 
 namespace thalweg::broker {
 
@@ -44,6 +45,10 @@ struct Settings {
   std::int64_t checkpoint_interval_ms = 60'000;  // log.flush.offset.checkpoint.interval.ms
   std::int32_t recovery_threads = 2;             // num.recovery.threads.per.data.dir
   std::int64_t file_delete_delay_ms = 60'000;
+
+  coordinator::GroupSettings group;
+  std::int32_t group_slots = 50;                     // offsets.topic.num.partitions
+  std::int64_t offsets_check_interval_ms = 600'000;  // offsets.retention.check.interval.ms
 
   // Reads them.
   //   errors   one line: what, where, what is allowed

@@ -27,7 +27,8 @@ Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
       indexes_(kLoadedIndexes),
       log_context_{broker.files(), handles_, indexes_},
       fetch_sessions_(static_cast<std::size_t>(broker.settings().fetch_session_slots / broker.settings().cores),
-                      core.index(), broker.settings().cores, metrics_) {
+                      core.index(), broker.settings().cores, metrics_),
+      groups_(*this, broker.settings().group) {
   for (const auto& directory : broker.log_directories()) make_flush_scheduler(directory->path);
 }
 
@@ -52,7 +53,10 @@ void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
   bool configs_changed = default_settings_ == nullptr;
   for (const metadata::AppliedChange& change : changes) {
     for (const records::Record& record : change.records) {
-      if (const auto* deleted = std::get_if<records::TopicDeleted>(&record)) remove_topic(deleted->topic_id);
+      if (const auto* deleted = std::get_if<records::TopicDeleted>(&record)) {
+        remove_topic(deleted->topic_id);
+        groups_.topic_deleted(deleted->topic_id);
+      }
       if (std::holds_alternative<records::ConfigSet>(record) || std::holds_alternative<records::ConfigRemoved>(record))
         configs_changed = true;
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "broker/fetch_session.h"
+#include "broker/group_service.h"
 #include "broker/metrics.h"
 #include "broker/partition.h"
 #include "broker/topic_settings.h"
@@ -42,6 +43,7 @@ class Shard {
   [[nodiscard]] protocol::Decompressor& decompressor() { return decompressor_; }
   [[nodiscard]] protocol::Compressor& compressor() { return compressor_; }
   [[nodiscard]] FetchSessionCache& fetch_sessions() { return fetch_sessions_; }
+  [[nodiscard]] GroupService& groups() { return groups_; }
   [[nodiscard]] storage::LogContext& log_context() { return log_context_; }
   [[nodiscard]] std::int64_t now_ms() const { return core_.clock().wall_ms(); }
 
@@ -122,6 +124,7 @@ class Shard {
   storage::IndexCache indexes_;
   storage::LogContext log_context_;
   FetchSessionCache fetch_sessions_;
+  GroupService groups_;
   // Who waits for a sync in one directory. What is asked for while a round runs gathers for the next, and is named only
   // when that begins, so that a round covers everything appended before it.
   struct Flushes {

@@ -9,10 +9,11 @@ using schema::MessageType;
 
 namespace {
 
+// Without the fields' `about`: a better word in a schema must not compile every message anew, and the pages of
+// `thalweg inspect` are where they are read.
 void print_members(Printer& out, const MessageModel& model, const StructModel& s) {
   for (const Field& field : s.structure->fields) {
     if (field.versions.intersect(s.versions).empty()) continue;
-    if (!field.about.empty()) out.line("// {}", field.about);
     out.line("{} {}{};", model.member_type(field, s), snake_case(field.name), model.initializer(field, s));
   }
   if (!model.message().flexible.intersect(s.versions).empty()) out.put("UnknownTaggedFields unknown_tagged_fields;");

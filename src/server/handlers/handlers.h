@@ -12,28 +12,50 @@
 #include "protocol/messages/create_partitions_response.h"
 #include "protocol/messages/create_topics_request.h"
 #include "protocol/messages/create_topics_response.h"
+#include "protocol/messages/delete_groups_request.h"
+#include "protocol/messages/delete_groups_response.h"
 #include "protocol/messages/delete_topics_request.h"
 #include "protocol/messages/delete_topics_response.h"
 #include "protocol/messages/describe_cluster_request.h"
 #include "protocol/messages/describe_cluster_response.h"
 #include "protocol/messages/describe_configs_request.h"
 #include "protocol/messages/describe_configs_response.h"
+#include "protocol/messages/describe_groups_request.h"
+#include "protocol/messages/describe_groups_response.h"
 #include "protocol/messages/describe_topic_partitions_request.h"
 #include "protocol/messages/describe_topic_partitions_response.h"
 #include "protocol/messages/fetch_request.h"
 #include "protocol/messages/fetch_response.h"
+#include "protocol/messages/find_coordinator_request.h"
+#include "protocol/messages/find_coordinator_response.h"
+#include "protocol/messages/heartbeat_request.h"
+#include "protocol/messages/heartbeat_response.h"
 #include "protocol/messages/incremental_alter_configs_request.h"
 #include "protocol/messages/incremental_alter_configs_response.h"
 #include "protocol/messages/init_producer_id_request.h"
 #include "protocol/messages/init_producer_id_response.h"
+#include "protocol/messages/join_group_request.h"
+#include "protocol/messages/join_group_response.h"
+#include "protocol/messages/leave_group_request.h"
+#include "protocol/messages/leave_group_response.h"
+#include "protocol/messages/list_groups_request.h"
+#include "protocol/messages/list_groups_response.h"
 #include "protocol/messages/list_offsets_request.h"
 #include "protocol/messages/list_offsets_response.h"
 #include "protocol/messages/metadata_request.h"
 #include "protocol/messages/metadata_response.h"
+#include "protocol/messages/offset_commit_request.h"
+#include "protocol/messages/offset_commit_response.h"
+#include "protocol/messages/offset_delete_request.h"
+#include "protocol/messages/offset_delete_response.h"
+#include "protocol/messages/offset_fetch_request.h"
+#include "protocol/messages/offset_fetch_response.h"
 #include "protocol/messages/offset_for_leader_epoch_request.h"
 #include "protocol/messages/offset_for_leader_epoch_response.h"
 #include "protocol/messages/produce_request.h"
 #include "protocol/messages/produce_response.h"
+#include "protocol/messages/sync_group_request.h"
+#include "protocol/messages/sync_group_response.h"
 #include "runtime/await.h"
 
 namespace thalweg::server::handlers {
@@ -63,6 +85,20 @@ Awaitable<protocol::ListOffsetsResponse> list_offsets(RequestContext& context, p
 Awaitable<protocol::OffsetForLeaderEpochResponse> offset_for_leader_epoch(
     RequestContext& context, protocol::OffsetForLeaderEpochRequest request);
 Awaitable<protocol::FetchResponse> fetch(RequestContext& context, protocol::FetchRequest request);
+
+Awaitable<protocol::FindCoordinatorResponse> find_coordinator(RequestContext& context,
+                                                              protocol::FindCoordinatorRequest request);
+Awaitable<protocol::JoinGroupResponse> join_group(RequestContext& context, protocol::JoinGroupRequest request);
+Awaitable<protocol::SyncGroupResponse> sync_group(RequestContext& context, protocol::SyncGroupRequest request);
+Awaitable<protocol::HeartbeatResponse> heartbeat(RequestContext& context, protocol::HeartbeatRequest request);
+Awaitable<protocol::LeaveGroupResponse> leave_group(RequestContext& context, protocol::LeaveGroupRequest request);
+Awaitable<protocol::OffsetCommitResponse> offset_commit(RequestContext& context, protocol::OffsetCommitRequest request);
+Awaitable<protocol::OffsetFetchResponse> offset_fetch(RequestContext& context, protocol::OffsetFetchRequest request);
+Awaitable<protocol::OffsetDeleteResponse> offset_delete(RequestContext& context, protocol::OffsetDeleteRequest request);
+Awaitable<protocol::ListGroupsResponse> list_groups(RequestContext& context, protocol::ListGroupsRequest request);
+Awaitable<protocol::DescribeGroupsResponse> describe_groups(RequestContext& context,
+                                                            protocol::DescribeGroupsRequest request);
+Awaitable<protocol::DeleteGroupsResponse> delete_groups(RequestContext& context, protocol::DeleteGroupsRequest request);
 
 // Produce answers nothing with acks=0; then a fault closes the connection instead, which is all such a client can
 // notice.

@@ -1,0 +1,117 @@
+// OffsetCommit (API 8): stores how far a group has come. Topics by name, from version 10 by id (KIP-848 clients).
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "broker/broker.h"
+#include "server/handlers/group_call.h"
+#include "server/handlers/handlers.h"
+
+namespace thalweg::server::handlers {
+
+namespace {
+
+using protocol::ErrorCode;
+using protocol::OffsetCommitRequest;
+using protocol::OffsetCommitResponse;
+
+constexpr int kTopicIds = 10;
+
+// The answer while it is drafted: refused topics come first, as in Kafka's answers, then those that the coordinator
+// saw, in the order of the request.
+class Draft {
+ public:
+  explicit Draft(const OffsetCommitRequest& request) : request_(request) {}
+
+  // All partitions of the topic fail.
+  void refuse(const OffsetCommitRequest::OffsetCommitRequestTopic& topic, ErrorCode error) {
+    auto& answer = response.topics.emplace_back();
+    answer.name = topic.name;
+    answer.topic_id = topic.topic_id;
+    for (const auto& partition : topic.partitions) {
+      auto& p = answer.partitions.emplace_back();
+      p.partition_index = partition.partition_index;
+      p.error_code = error;
+    }
+  }
+
+  void refuse_all(ErrorCode error) {
+    response.topics.clear();
+    for (const auto& topic : request_.topics) refuse(topic, error);
+  }
+
+  // The topic's partitions go to the coordinator.
+  void ask(const OffsetCommitRequest::OffsetCommitRequestTopic& topic, const metadata::Topic& known,
+           coordinator::OffsetCommit& commit) {
+    asked_.push_back(&topic);
+    for (const auto& partition : topic.partitions)
+      commit.offsets.push_back({.topic_id = known.id,
+                                .topic = known.name.str(),
+                                .partition = partition.partition_index,
+                                .offset = partition.committed_offset,
+                                .leader_epoch = partition.committed_leader_epoch,
+                                .metadata = partition.committed_metadata ? partition.committed_metadata->str() : ""});
+  }
+
+  void take(const coordinator::OffsetCommitOutcome& outcome) {
+    std::size_t next = 0;
+    for (const auto* topic : asked_) {
+      refuse(*topic, outcome.error);
+      if (outcome.error != ErrorCode::none) continue;
+      for (auto& partition : response.topics.back().partitions) partition.error_code = outcome.offsets[next++];
+    }
+  }
+
+  OffsetCommitResponse response;
+
+ private:
+  const OffsetCommitRequest& request_;
+  std::vector<const OffsetCommitRequest::OffsetCommitRequestTopic*> asked_;
+};
+
+}  // namespace
+
+Awaitable<OffsetCommitResponse> offset_commit(RequestContext& context, OffsetCommitRequest request) {
+  Draft draft(request);
+  if (const ErrorCode error = check_group(context, broker::AclOperation::read, request.group_id);
+      error != ErrorCode::none) {
+    draft.refuse_all(error);
+    co_return std::move(draft.response);
+  }
+  coordinator::OffsetCommit commit{.group_id = request.group_id.str(),
+                                   .member_id = request.member_id.str(),
+                                   .generation = request.generation_id_or_member_epoch,
+                                   .version = context.version,
+                                   .retention_ms = request.retention_time_ms};
+  if (request.group_instance_id) commit.instance_id = request.group_instance_id->str();
+  {
+    const std::shared_ptr<const metadata::Snapshot> snapshot = context.shard.snapshot();
+    const bool by_id = context.version >= kTopicIds;
+    for (const auto& topic : request.topics) {
+      const metadata::Topic* known = by_id ? snapshot->topic(topic.topic_id) : snapshot->topic(topic.name.view());
+      const std::string_view name = known == nullptr ? topic.name.view() : known->name.view();
+      if (by_id && known == nullptr) {
+        draft.refuse(topic, ErrorCode::unknown_topic_id);
+      } else if (!context.authorized(broker::AclOperation::read, broker::ResourceType::topic, name)) {
+        draft.refuse(topic, ErrorCode::topic_authorization_failed);
+      } else if (known == nullptr) {
+        draft.refuse(topic, ErrorCode::unknown_topic_or_partition);
+      } else {
+        draft.ask(topic, *known, commit);
+      }
+    }
+  }
+  if (commit.offsets.empty() && !request.topics.empty()) co_return std::move(draft.response);
+  const std::string group_id = commit.group_id;
+  auto call = [commit = std::move(commit)](coordinator::GroupCoordinator& groups, coordinator::Time now,
+                                           coordinator::Reply<coordinator::OffsetCommitOutcome> reply,
+                                           coordinator::Step& step) mutable {
+    groups.commit(std::move(commit), now, std::move(reply), step);
+  };
+  const auto outcome = co_await broker::ask_group<coordinator::OffsetCommitOutcome>(context, group_id, std::move(call));
+  draft.take(outcome);
+  co_return std::move(draft.response);
+}
+
+}  // namespace thalweg::server::handlers
