@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "broker/offsets_mirror.h"
 #include "metadata/sqlite_store.h"
 #include "storage/checkpoints.h"
 #include "storage/topic_partition.h"
@@ -344,6 +345,10 @@ base::Result<void, std::string> Broker::start_groups() {
   }
   if (const metadata::CommitResult taken = commit_and_wait(std::move(leases)); !taken)
     return std::unexpected("cannot write the metadata store: " + taken.error().detail);
+  bool fill_mirror = false;
+  if (settings_.offsets_mirror) {
+    ASSIGN_OR_RETURN(fill_mirror, create_offsets_topic(*this));
+  }
   on_every_core([&epochs](Shard& shard) { shard.groups().start(epochs); });
 
   metadata::GroupRange range;
@@ -359,8 +364,8 @@ base::Result<void, std::string> Broker::start_groups() {
     };
     for (auto& group : page->groups) part_of(group.state.group_id).groups.push_back(std::move(group));
     for (auto& offset : page->offsets) part_of(offset.group_id).offsets.push_back(std::move(offset));
-    on_every_core([&parts](Shard& shard) {
-      shard.groups().load(std::move(parts[static_cast<std::size_t>(shard.core().index())]));
+    on_every_core([&parts, fill_mirror](Shard& shard) {
+      shard.groups().load(std::move(parts[static_cast<std::size_t>(shard.core().index())]), fill_mirror);
     });
     range.first = page->next;
   } while (!range.first.empty());

@@ -68,6 +68,10 @@ class Broker {
   [[nodiscard]] const base::Clock& clock() const { return environment_.clock; }
   [[nodiscard]] runtime::FileSystem& files() { return environment_.files; }
   [[nodiscard]] metadata::Store& store() { return *store_; }
+  // Commits while the broker starts, and waits. Not on a core.
+  metadata::CommitResult commit_and_wait(metadata::ChangeSet changes);
+  // For ids and the like while the broker starts.
+  [[nodiscard]] runtime::Random& random() { return random_; }
   [[nodiscard]] StoreMetrics& store_metrics() { return store_metrics_; }
   [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
   [[nodiscard]] protocol::BrokerId node_id() const { return protocol::BrokerId(settings_.node_id); }
@@ -130,7 +134,6 @@ class Broker {
   void write_checkpoints(std::vector<Shard::ClosedLog> logs);
   // Runs `work(shard)` on every core and waits for all. Not on a core.
   void on_every_core(const std::function<void(Shard&)>& work);
-  metadata::CommitResult commit_and_wait(metadata::ChangeSet changes);
 
   Environment environment_;
   Settings settings_;

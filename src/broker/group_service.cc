@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "broker/broker.h"
+#include "broker/offsets_mirror.h"
 #include "broker/request_context.h"
 #include "broker/shard.h"
 
@@ -86,7 +87,7 @@ coordinator::Time GroupService::now() const {
 
 // ---- Start and stop ----
 
-void GroupService::load(metadata::GroupPage page) {
+void GroupService::load(metadata::GroupPage page, bool fill_mirror) {
   for (const metadata::StoredGroup& group : page.groups) {
     Step step;
     const auto loaded = coordinator_.load(group.state, now(), step);
@@ -94,6 +95,10 @@ void GroupService::load(metadata::GroupPage page) {
     finish(group.state.group_id, std::move(step));
   }
   for (const records::OffsetCommitted& offset : page.offsets) coordinator_.load(offset);
+  if (fill_mirror) {
+    for (const metadata::StoredGroup& group : page.groups) mirror(group.state.group_id, {group.state});
+    for (const records::OffsetCommitted& offset : page.offsets) mirror(offset.group_id, {offset});
+  }
   arm();
 }
 
@@ -167,6 +172,7 @@ void GroupService::committed(const std::string& group_id, const std::vector<reco
     if (it->second.empty()) pending_.erase(it);
   }
   if (result) {
+    if (shard_.broker().settings().offsets_mirror) mirror(group_id, written);
     coordinator_.stored(written);
     // A deletion of the topic that came first has won.
     for (const records::Record& record : written)
@@ -178,6 +184,43 @@ void GroupService::committed(const std::string& group_id, const std::vector<reco
   LOG_ERROR("group", "group {}: a change was not stored: {}", group_id, result.error().detail);
   deliver(std::move(answers), error);
   if (!stopped_) reload(group_id, error);
+}
+
+// Before the coordinator takes the records in: what they delete is still there to be named.
+void GroupService::mirror(const std::string& group_id, const std::vector<records::Record>& written) {
+  std::vector<MirrorRecord> mirrored;
+  const coordinator::GroupOffsets* const offsets = coordinator_.offsets(group_id);
+  for (const records::Record& record : written)
+    std::visit(records::Overloaded{
+                   [&](const records::OffsetCommitted& r) { mirrored.push_back(mirror_record(r)); },
+                   [&](const records::GroupChanged& r) { mirrored.push_back(mirror_record(r)); },
+                   [&](const records::OffsetDeleted& r) {
+                     if (offsets == nullptr) return;
+                     const auto topic = offsets->topics().find(r.topic_id);
+                     if (topic != offsets->topics().end())
+                       mirrored.push_back(mirror_tombstone(group_id, topic->second.name, r.partition));
+                   },
+                   [&](const records::GroupDeleted&) {
+                     if (offsets != nullptr) mirror_tombstones(group_id, *offsets, mirrored);
+                     mirrored.push_back(mirror_tombstone(group_id));
+                   },
+                   [](const auto&) {},
+               },
+               record);
+  write_to_mirror(shard_, group_slot(group_id, shard_.broker().settings().group_slots), mirrored);
+}
+
+void GroupService::topic_deleted(const base::Uuid& topic_id) {
+  if (shard_.broker().settings().offsets_mirror)
+    coordinator_.for_each_group([&](const coordinator::GroupCoordinator::Group& group) {
+      std::vector<MirrorRecord> tombstones;
+      const auto topic = group.offsets.topics().find(topic_id);
+      if (topic == group.offsets.topics().end()) return;
+      for (const auto& [partition, offset] : topic->second.partitions)
+        tombstones.push_back(mirror_tombstone(group.classic.id(), topic->second.name, partition));
+      write_to_mirror(shard_, group_slot(group.classic.id(), shard_.broker().settings().group_slots), tombstones);
+    });
+  coordinator_.topic_deleted(topic_id);
 }
 
 // What is stored is the truth; the group goes on from there.

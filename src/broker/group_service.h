@@ -51,8 +51,8 @@ class GroupService {
 
   // `lease_epochs`: at which the broker holds the lease of each slot. From now on offsets expire.
   void start(std::vector<std::int32_t> lease_epochs);
-  // Puts in what was stored; before any request.
-  void load(metadata::GroupPage page);
+  // Puts in what was stored, and into the mirror where that is new; before any request.
+  void load(metadata::GroupPage page, bool fill_mirror = false);
   // Answers everybody who waits; nothing is taken any more.
   void stop();
 
@@ -63,7 +63,7 @@ class GroupService {
   // Makes the call on the group, stores what it wrote and delivers its answers.
   void run(const std::string& group_id, Call call);
   // The topic is gone.
-  void topic_deleted(const base::Uuid& topic_id) { coordinator_.topic_deleted(topic_id); }
+  void topic_deleted(const base::Uuid& topic_id);
 
  private:
   // A change of a group's state on its way to the store, and the answers that wait for it.
@@ -74,6 +74,7 @@ class GroupService {
   void finish(const std::string& group_id, coordinator::Step step);
   void committed(const std::string& group_id, const std::vector<records::Record>& written, bool of_state,
                  std::vector<coordinator::Answer> answers, const metadata::CommitResult& result);
+  void mirror(const std::string& group_id, const std::vector<records::Record>& written);
   void reload(const std::string& group_id, protocol::ErrorCode error);
   void arm();
   void tick();

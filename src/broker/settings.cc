@@ -54,6 +54,8 @@ base::Result<Settings, std::string> Settings::read(const config::Config& config)
   s.group.offset_metadata_max_bytes = config.get_int("offset.metadata.max.bytes");
   s.group.offsets_retention_ms = std::int64_t{config.get_int("offsets.retention.minutes")} * 60'000;
   s.group_slots = config.get_int("offsets.topic.num.partitions");
+  s.offsets_mirror = config.get_bool("thalweg.offsets.mirror.enable");
+  s.offsets_segment_bytes = config.get_int("offsets.topic.segment.bytes");
   s.offsets_check_interval_ms = config.get_long("offsets.retention.check.interval.ms");
   return s;
 }

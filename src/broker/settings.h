@@ -48,6 +48,8 @@ struct Settings {
 
   coordinator::GroupSettings group;
   std::int32_t group_slots = 50;                     // offsets.topic.num.partitions
+  bool offsets_mirror = false;                       // thalweg.offsets.mirror.enable
+  std::int32_t offsets_segment_bytes = 100 << 20;    // offsets.topic.segment.bytes
   std::int64_t offsets_check_interval_ms = 600'000;  // offsets.retention.check.interval.ms
 
   // Reads them.

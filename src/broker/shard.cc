@@ -225,6 +225,7 @@ void Shard::remove_log(Partition& partition, std::unique_ptr<storage::Log> log) 
 void Shard::stop_waiting() {
   stopping_ = true;
   for (FetchWaiter* waiter : parked_) waiter->wake();
+  groups_.stop();
 }
 
 void Shard::directory_failed(std::size_t directory, const std::string& why) {

@@ -26,9 +26,10 @@ ErrorCode check(const RequestContext& context, std::int8_t type, std::string_vie
     case KeyType::transaction:
       if (!context.authorized(broker::AclOperation::describe, broker::ResourceType::transactional_id, key))
         return ErrorCode::transactional_id_authorization_failed;
-      return ErrorCode::coordinator_not_available;
+      // Not "not available": a client would ask again for as long as it lives.
+      return ErrorCode::unsupported_version;
     case KeyType::share:
-      return context.version < kShareKeys ? ErrorCode::invalid_request : ErrorCode::coordinator_not_available;
+      return context.version < kShareKeys ? ErrorCode::invalid_request : ErrorCode::unsupported_version;
   }
   return ErrorCode::invalid_request;
 }
