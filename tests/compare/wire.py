@@ -12,11 +12,14 @@ import base64
 import gzip
 import json
 import os
+import re
 import struct
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ZERO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
+# Schemas may hold comments; what stands in quotes stays.
+COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*')
 
 _NUMBERS = {
     "int8": struct.Struct(">b"),
@@ -376,7 +379,7 @@ class Schemas:
             if path is None:
                 raise WireError(f"no schema {name} in {self.folder}")
             with open(path, encoding="utf-8") as file:
-                self._messages[name] = Message(json.load(file))
+                self._messages[name] = Message(json.loads(COMMENT.sub(lambda m: m[1] or "", file.read())))
         return self._messages[name]
 
     def _find(self, name):
