@@ -288,7 +288,8 @@ void GroupService::sweep() {
     return std::get<records::GroupDeleted>(record).group_id;
   };
   for (auto it = step.writes.begin(); it != step.writes.end();) {
-    const std::string group_id = group_of(*it);
+    std::string group_id;
+    group_id = group_of(*it);  // a copy: the records are about to move
     const auto end = std::find_if(it, step.writes.end(), [&](const auto& r) { return group_of(r) != group_id; });
     Step of_group;
     std::move(it, end, std::back_inserter(of_group.writes));

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/inspect.h"
 #include "cli/serve.h"
 #include "config/docs_page.h"
 
@@ -26,6 +27,9 @@ int main(int argc, char** argv) {
   serve->add_option("--log-level", serve_arguments.log_level, "trace, debug, info, warn, error or off");
   CLI::App* configuration = app.add_subcommand("configuration", "print the reference of every configuration key");
 
+  thalweg::cli::InspectArguments inspect_arguments;
+  CLI::App* inspect = thalweg::cli::add_inspect(app, inspect_arguments);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -36,6 +40,7 @@ int main(int argc, char** argv) {
     const std::string page = thalweg::config::configuration_page();
     return std::fwrite(page.data(), 1, page.size(), stdout) == page.size() ? 0 : 1;
   }
+  if (inspect->parsed()) return thalweg::cli::inspect(inspect_arguments);
   if (serve->parsed()) {
     if (!config_file.empty()) serve_arguments.config_file = config_file;
     return thalweg::cli::serve(serve_arguments);

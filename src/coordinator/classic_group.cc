@@ -30,6 +30,7 @@ JoinGroupResponse join_error(ErrorCode error, std::string_view member_id) {
   JoinGroupResponse response;
   response.error_code = error;
   response.member_id = member_id;
+  response.protocol_name.reset();
   return response;
 }
 
@@ -118,9 +119,7 @@ void ClassicGroup::join_known(const JoinGroupRequest& request, const Caller& cal
     return add_member(request, caller, std::string(id), now, std::move(reply), step);
   if (const ErrorCode error = check_member(id, view(request.group_instance_id), "join-group");
       error != ErrorCode::none) {
-    Response response = join_error(error, id);
-    response.protocol_name.reset();
-    return step.answer(std::move(reply), std::move(response));
+    return step.answer(std::move(reply), join_error(error, id));
   }
   ClassicMember& member = members_.find(id)->second;
   const bool unchanged = same_protocols(member.protocols, request);
@@ -182,9 +181,7 @@ void ClassicGroup::replace_static_member(const JoinGroupRequest& request, const 
   auto node = members_.extract(old_id);
   ClassicMember& member = node.mapped();
   // Whoever waits under the old id is another process with the same instance id, or the same one before it restarted.
-  Response fenced = join_error(ErrorCode::fenced_instance_id, old_id);
-  fenced.protocol_name.reset();
-  answer_join(member, std::move(fenced), step);
+  answer_join(member, join_error(ErrorCode::fenced_instance_id, old_id), step);
   answer_sync(member, ErrorCode::fenced_instance_id, now, step);
   const std::optional<std::string> old_leader = leader_;
   if (is_leader(old_id)) leader_ = new_id;
@@ -636,8 +633,7 @@ protocol::DescribeGroupsResponse::DescribedGroup ClassicGroup::describe() const 
     if (member.instance_id) m.group_instance_id = *member.instance_id;
     m.client_id = member.client_id;
     m.client_host = member.client_host;
-    if (!is_stable) continue;
-    m.member_metadata = member.metadata(protocol_name_.value_or(""));
+    if (is_stable) m.member_metadata = member.metadata(protocol_name_.value_or(""));
     m.member_assignment = member.assignment;
   }
   return described;

@@ -27,6 +27,7 @@ class ClassicGroupTest : public testing::Test {
   // A stable group of `count` members, in generation 1; the leader is the first.
   std::vector<std::string> stable(int count, const Join& join = {}) {
     std::vector<std::string> ids;
+    ids.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) ids.push_back(bench.join_anew(join).first);
     bench.pass(kInitialDelay + (count > 1 ? kInitialDelay : 0));
     EXPECT_EQ(group().state(), State::completing_rebalance);

@@ -30,6 +30,18 @@ bool chosen(const std::vector<std::string>& filter, std::string_view value) {
   return filter.empty() || std::ranges::any_of(filter, [value](const auto& f) { return same_word(f, value); });
 }
 
+// Characters as Java counts them, which is how Kafka applies offset.metadata.max.bytes: what UTF-8 writes in four bytes
+// counts twice.
+std::size_t utf16_length(std::string_view text) {
+  std::size_t length = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if (byte >> 6 != 0x2) ++length;
+    if (byte >> 3 == 0x1E) ++length;
+  }
+  return length;
+}
+
 constexpr std::string_view kClassic = "classic";
 
 }  // namespace
@@ -42,6 +54,7 @@ void GroupCoordinator::join(const JoinGroupRequest& request, const Caller& calle
                             Reply<JoinGroupResponse> reply, Step& step) {
   JoinGroupResponse refused;
   refused.member_id = request.member_id;
+  refused.protocol_name.reset();
   if (request.session_timeout_ms < settings_.min_session_timeout_ms ||
       request.session_timeout_ms > settings_.max_session_timeout_ms) {
     refused.error_code = ErrorCode::invalid_session_timeout;
@@ -102,14 +115,13 @@ void GroupCoordinator::commit(OffsetCommit commit, Time now, Reply<OffsetCommitO
   Entry* group = entry(commit.group_id);
   if (group == nullptr && commit.generation >= 0) {
     outcome.error = commit.version >= kKnowsNewGroups ? ErrorCode::group_id_not_found : ErrorCode::illegal_generation;
-    return step.answer(std::move(reply), std::move(outcome));
+  } else if (group != nullptr) {
+    outcome.error = group->group.classic.check_commit(commit.member_id, commit.instance_id, commit.generation, now);
+    rearm(*group);
   }
-  if (group == nullptr) group = &get_or_create(commit.group_id);
-  outcome.error = group->group.classic.check_commit(commit.member_id, commit.instance_id, commit.generation, now);
-  rearm(*group);
   if (outcome.error != ErrorCode::none) return step.answer(std::move(reply), std::move(outcome));
   for (OffsetToCommit& o : commit.offsets) {
-    if (std::cmp_greater(o.metadata.size(), settings_.offset_metadata_max_bytes)) {
+    if (std::cmp_greater(utf16_length(o.metadata), settings_.offset_metadata_max_bytes)) {
       outcome.offsets.push_back(ErrorCode::offset_metadata_too_large);
       continue;
     }
@@ -126,7 +138,8 @@ void GroupCoordinator::commit(OffsetCommit commit, Time now, Reply<OffsetCommitO
         .expire_ms = commit.retention_ms < 0 ? -1 : now.wall_ms + commit.retention_ms,
     });
   }
-  if (!step.writes.empty()) ++group->commits;
+  // A group of offsets alone begins with the first that is committed.
+  if (!step.writes.empty()) ++(group == nullptr ? get_or_create(commit.group_id) : *group).commits;
   step.answer(std::move(reply), std::move(outcome));
 }
 

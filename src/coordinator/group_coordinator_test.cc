@@ -88,9 +88,14 @@ TEST_F(GroupCoordinatorTest, TooMuchMetadataRefusesItsPartitionOnly) {
   const base::Uuid id = GroupBench::topic_id();
   request.offsets.push_back({.topic_id = id, .topic = "t", .partition = 0, .metadata = std::string(4'097, 'x')});
   request.offsets.push_back({.topic_id = id, .topic = "t", .partition = 1, .metadata = std::string(4'096, 'x')});
+  std::string umlauts;
+  for (int i = 0; i < 4'096; ++i) umlauts += "\xc3\xa4";
+  request.offsets.push_back({.topic_id = id, .topic = "t", .partition = 2, .metadata = umlauts});
+  request.offsets.push_back({.topic_id = id, .topic = "t", .partition = 3, .metadata = umlauts + "x"});
   const auto answered = bench.ask<OffsetCommitOutcome>(
       [&](auto reply, Step& step) { bench.groups().commit(request, bench.now(), std::move(reply), step); });
-  const std::vector<ErrorCode> expected = {ErrorCode::offset_metadata_too_large, ErrorCode::none};
+  const std::vector<ErrorCode> expected = {ErrorCode::offset_metadata_too_large, ErrorCode::none, ErrorCode::none,
+                                           ErrorCode::offset_metadata_too_large};
   EXPECT_EQ((*answered)->offsets, expected);
   EXPECT_EQ(bench.committed(0), -1);
   EXPECT_EQ(bench.committed(1), 0);

@@ -22,6 +22,7 @@ Awaitable<JoinGroupResponse> join_group(RequestContext& context, JoinGroupReques
     response.error_code = ErrorCode::invalid_group_id;
   if (response.error_code != ErrorCode::none) {
     response.member_id = request.member_id;
+    if (context.version >= kNullableProtocol) response.protocol_name.reset();
     co_return response;
   }
   const auto join = [&request, caller = OwnedCaller(context)](

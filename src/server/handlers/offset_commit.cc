@@ -1,5 +1,5 @@
 // OffsetCommit (API 8): stores how far a group has come. Topics by name, from version 10 by id (KIP-848 clients).
-#include <map>
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,56 +18,66 @@ using protocol::OffsetCommitResponse;
 
 constexpr int kTopicIds = 10;
 
-// The answer while it is drafted: refused topics come first, as in Kafka's answers, then those that the coordinator
-// saw, in the order of the request.
+using RequestTopic = OffsetCommitRequest::OffsetCommitRequestTopic;
+using RequestPartition = OffsetCommitRequest::OffsetCommitRequestPartition;
+
+// The answer while it is drafted: what is refused comes first, as in Kafka's answers, then what the coordinator saw,
+// each in the order of the request.
 class Draft {
  public:
   explicit Draft(const OffsetCommitRequest& request) : request_(request) {}
 
   // All partitions of the topic fail.
-  void refuse(const OffsetCommitRequest::OffsetCommitRequestTopic& topic, ErrorCode error) {
-    auto& answer = response.topics.emplace_back();
-    answer.name = topic.name;
-    answer.topic_id = topic.topic_id;
-    for (const auto& partition : topic.partitions) {
-      auto& p = answer.partitions.emplace_back();
-      p.partition_index = partition.partition_index;
-      p.error_code = error;
-    }
+  void refuse(const RequestTopic& topic, ErrorCode error) {
+    for (const auto& partition : topic.partitions) answer(topic, partition.partition_index, error);
   }
-
   void refuse_all(ErrorCode error) {
-    response.topics.clear();
     for (const auto& topic : request_.topics) refuse(topic, error);
   }
 
-  // The topic's partitions go to the coordinator.
-  void ask(const OffsetCommitRequest::OffsetCommitRequestTopic& topic, const metadata::Topic& known,
-           coordinator::OffsetCommit& commit) {
-    asked_.push_back(&topic);
-    for (const auto& partition : topic.partitions)
+  // The topic's partitions go to the coordinator, but those that there are not.
+  void ask(const RequestTopic& topic, const metadata::Topic& known, coordinator::OffsetCommit& commit) {
+    for (const auto& partition : topic.partitions) {
+      if (known.partition(partition.partition_index) == nullptr) {
+        answer(topic, partition.partition_index, ErrorCode::unknown_topic_or_partition);
+        continue;
+      }
+      asked_.emplace_back(&topic, &partition);
       commit.offsets.push_back({.topic_id = known.id,
                                 .topic = known.name.str(),
                                 .partition = partition.partition_index,
                                 .offset = partition.committed_offset,
                                 .leader_epoch = partition.committed_leader_epoch,
                                 .metadata = partition.committed_metadata ? partition.committed_metadata->str() : ""});
+    }
   }
 
   void take(const coordinator::OffsetCommitOutcome& outcome) {
     std::size_t next = 0;
-    for (const auto* topic : asked_) {
-      refuse(*topic, outcome.error);
-      if (outcome.error != ErrorCode::none) continue;
-      for (auto& partition : response.topics.back().partitions) partition.error_code = outcome.offsets[next++];
-    }
+    for (const auto& [topic, partition] : asked_)
+      answer(*topic, partition->partition_index,
+             outcome.error == ErrorCode::none ? outcome.offsets[next++] : outcome.error);
   }
 
   OffsetCommitResponse response;
 
  private:
+  void answer(const RequestTopic& topic, std::int32_t partition, ErrorCode error) {
+    auto& topics = response.topics;
+    auto of_topic = std::ranges::find_if(
+        topics, [&topic](const auto& t) { return t.name == topic.name && t.topic_id == topic.topic_id; });
+    if (of_topic == topics.end()) {
+      of_topic = topics.emplace(topics.end());
+      of_topic->name = topic.name;
+      of_topic->topic_id = topic.topic_id;
+    }
+    auto& p = of_topic->partitions.emplace_back();
+    p.partition_index = partition;
+    p.error_code = error;
+  }
+
   const OffsetCommitRequest& request_;
-  std::vector<const OffsetCommitRequest::OffsetCommitRequestTopic*> asked_;
+  std::vector<std::pair<const RequestTopic*, const RequestPartition*>> asked_;
 };
 
 }  // namespace
@@ -102,7 +112,7 @@ Awaitable<OffsetCommitResponse> offset_commit(RequestContext& context, OffsetCom
       }
     }
   }
-  if (commit.offsets.empty() && !request.topics.empty()) co_return std::move(draft.response);
+  if (commit.offsets.empty()) co_return std::move(draft.response);
   const std::string group_id = commit.group_id;
   auto call = [commit = std::move(commit)](coordinator::GroupCoordinator& groups, coordinator::Time now,
                                            coordinator::Reply<coordinator::OffsetCommitOutcome> reply,

@@ -1,4 +1,5 @@
 // OffsetDelete (API 47): forgets committed offsets of topics that the group does not read (KIP-496).
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,15 +15,22 @@ using protocol::ErrorCode;
 using protocol::OffsetDeleteRequest;
 using protocol::OffsetDeleteResponse;
 
-void answer_topic(OffsetDeleteResponse& response, const OffsetDeleteRequest::OffsetDeleteRequestTopic& topic,
-                  ErrorCode error) {
-  auto& answer = response.topics.emplace_back();
-  answer.name = topic.name;
-  for (const auto& partition : topic.partitions) {
-    auto& p = answer.partitions.emplace_back();
-    p.partition_index = partition.partition_index;
-    p.error_code = error;
+using RequestTopic = OffsetDeleteRequest::OffsetDeleteRequestTopic;
+
+// What is refused comes first, as in Kafka's answers, then what the coordinator saw.
+void answer(OffsetDeleteResponse& response, const RequestTopic& topic, std::int32_t partition, ErrorCode error) {
+  auto of_topic = std::ranges::find_if(response.topics, [&topic](const auto& t) { return t.name == topic.name; });
+  if (of_topic == response.topics.end()) {
+    of_topic = response.topics.emplace(response.topics.end());
+    of_topic->name = topic.name;
   }
+  auto& p = of_topic->partitions.emplace_back();
+  p.partition_index = partition;
+  p.error_code = error;
+}
+
+void refuse(OffsetDeleteResponse& response, const RequestTopic& topic, ErrorCode error) {
+  for (const auto& partition : topic.partitions) answer(response, topic, partition.partition_index, error);
 }
 
 }  // namespace
@@ -30,20 +38,27 @@ void answer_topic(OffsetDeleteResponse& response, const OffsetDeleteRequest::Off
 Awaitable<OffsetDeleteResponse> offset_delete(RequestContext& context, OffsetDeleteRequest request) {
   OffsetDeleteResponse response;
   response.error_code = check_group(context, broker::AclOperation::delete_, request.group_id);
+  if (response.error_code == ErrorCode::none && request.group_id.empty())
+    response.error_code = ErrorCode::invalid_group_id;
   if (response.error_code != ErrorCode::none) co_return response;
   coordinator::OffsetDelete wanted{.group_id = request.group_id.str()};
-  std::vector<const OffsetDeleteRequest::OffsetDeleteRequestTopic*> asked;
+  std::vector<std::pair<const RequestTopic*, std::int32_t>> asked;
   for (const auto& topic : request.topics) {
     const metadata::Topic* known = context.shard.snapshot()->topic(topic.name.view());
     if (!context.authorized(broker::AclOperation::read, broker::ResourceType::topic, topic.name)) {
-      answer_topic(response, topic, ErrorCode::topic_authorization_failed);
+      refuse(response, topic, ErrorCode::topic_authorization_failed);
     } else if (known == nullptr) {
-      answer_topic(response, topic, ErrorCode::unknown_topic_or_partition);
+      refuse(response, topic, ErrorCode::unknown_topic_or_partition);
     } else {
-      asked.push_back(&topic);
-      for (const auto& partition : topic.partitions)
-        wanted.offsets.push_back(
-            {.topic_id = known->id, .topic = known->name.str(), .partition = partition.partition_index});
+      for (const auto& partition : topic.partitions) {
+        const std::int32_t number = partition.partition_index;
+        if (known->partition(number) == nullptr) {
+          answer(response, topic, number, ErrorCode::unknown_topic_or_partition);
+          continue;
+        }
+        asked.emplace_back(&topic, number);
+        wanted.offsets.push_back({.topic_id = known->id, .topic = known->name.str(), .partition = number});
+      }
     }
   }
   const std::string group_id = wanted.group_id;
@@ -59,10 +74,7 @@ Awaitable<OffsetDeleteResponse> offset_delete(RequestContext& context, OffsetDel
     co_return response;
   }
   std::size_t next = 0;
-  for (const auto* topic : asked) {
-    answer_topic(response, *topic, ErrorCode::none);
-    for (auto& partition : response.topics.back().partitions) partition.error_code = outcome.offsets[next++];
-  }
+  for (const auto& [topic, partition] : asked) answer(response, *topic, partition, outcome.offsets[next++]);
   co_return response;
 }
 
