@@ -363,9 +363,11 @@ void ClassicGroup::sync(const SyncGroupRequest& request, Time now, Reply<SyncGro
 void ClassicGroup::complete_sync(const SyncGroupRequest& request, Time now, Step& step) {
   std::size_t assigned = 0;
   for (auto& [id, member] : members_) {
-    const auto it = std::ranges::find(request.assignments, id, [](const auto& a) { return a.member_id.view(); });
-    if (it != request.assignments.end()) ++assigned;
-    member.assignment = it == request.assignments.end() ? base::Bytes() : it->assignment.copy();
+    // Of two assignments for a member the last counts.
+    const auto it = std::find_if(request.assignments.rbegin(), request.assignments.rend(),
+                                 [&id](const auto& a) { return a.member_id.view() == id; });
+    if (it != request.assignments.rend()) ++assigned;
+    member.assignment = it == request.assignments.rend() ? base::Bytes() : it->assignment.copy();
   }
   if (assigned < members_.size())
     LOG_WARN("group", "group {}: the leader of generation {} gave {} of {} members no assignment", id_, generation_,

@@ -21,8 +21,7 @@ constexpr std::int16_t kStoredVersion = 3;
 // The topics of a ConsumerProtocolSubscription, of whichever version: all begin alike. Nothing where it is none.
 std::optional<std::vector<std::string>> subscribed_topics(const base::Bytes& metadata) {
   protocol::Reader reader(metadata);
-  const auto version = reader.fixed<std::int16_t>();
-  if (!reader.ok() || version < 0) return std::nullopt;
+  (void)reader.fixed<std::int16_t>();  // the version
   protocol::ConsumerProtocolSubscription subscription;
   subscription.decode(reader, 0);
   if (!reader.ok()) return std::nullopt;

@@ -301,8 +301,7 @@ void GroupCoordinator::stored(const std::vector<records::Record>& written) {
                      if (it == groups_.end()) return;
                      // Members that came while the deletion was written keep the group; its offsets are gone.
                      it->second->group.offsets = {};
-                     if (it->second->group.classic.empty() && it->second->group.classic.pending_members() == 0)
-                       erase(it);
+                     if (it->second->group.classic.empty()) erase(it);
                    },
                    [](const auto&) {},
                },

@@ -4,6 +4,7 @@ compared. A case is a function of a session; it is run against one broker at a t
 import contextlib
 import os
 import re
+import select
 import signal
 import socket
 import struct
@@ -74,6 +75,10 @@ class Connection:
         if size < 0 or size > 1 << 30:
             raise WireError(f"an answer of {size} bytes")
         return self.read_exactly(size, timeout)
+
+    def readable(self):
+        """Whether something has come (or the end of the connection) that was not read yet."""
+        return bool(select.select([self.socket], [], [], 0)[0])
 
     def close(self):
         self.socket.close()
@@ -216,7 +221,16 @@ UNORDERED = {
     ("IncrementalAlterConfigsResponse", "responses"),
     ("ProduceResponse", "responses"),
     ("ProduceResponse", "responses[].partitionResponses"),
+    ("JoinGroupResponse", "members"),
+    ("ListGroupsResponse", "groups"),
+    ("DescribeGroupsResponse", "groups"),
+    ("DescribeGroupsResponse", "groups[].members"),
+    ("DeleteGroupsResponse", "results"),
 }
+
+# A member id that a coordinator made up: what it was made from, and something random.
+MEMBER_ID = re.compile(r"(.*)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", re.DOTALL)
+MEMBER_FIELDS = {"memberId", "leader"}
 
 TEXTS = {"errorMessage", "batchIndexErrorMessage"}
 TIMES = {"logAppendTimeMs", "timestamp", "baseTimestamp", "maxTimestamp"}
@@ -274,7 +288,7 @@ class Session:
             self._hidden = None
             raise SetupFailed(f"{api} v{version}: {type(error).__name__} {error}") from None
 
-    def until(self, what, condition, timeout=20.0):
+    def until(self, what, condition, timeout=60.0):
         """Waits for something that a broker may do a little after it answered."""
         deadline = time.monotonic() + timeout
         while True:
@@ -378,6 +392,17 @@ class Session:
             count = sum(1 for n in self._names.values() if n.startswith(f"<{what} "))
             self._names[value] = f"<{what} {count + 1}>"
 
+    def group(self, suffix="g"):
+        """The name of a group of this case's own."""
+        return f"{self.prefix}-{suffix}"
+
+    def group_state(self, group):
+        return self.ask("DescribeGroups", 5, {"groups": [group]})["groups"][0]["groupState"]
+
+    def in_state(self, group, state, timeout=60.0):
+        """Waits for the coordinator to have done what a request that it does not answer yet sets off."""
+        self.until(f"{group} {state}", lambda: self.group_state(group) == state, timeout)
+
     # -- recorded steps ------------------------------------------------------------------------------------------------
 
     def call(self, api, version, fields=None, **options):
@@ -389,12 +414,24 @@ class Session:
         answered_as   version in which the answer is expected, when it is not the request's
         keep          function of the answer, to record only a part of it
         wait          milliseconds that the broker may wait; records whether it did"""
+        return self.receive(self.send(api, version, fields, **options))
+
+    def send(self, api, version, fields=None, **options):
+        """Sends a request that may be answered much later; `receive` takes what is returned and records the answer."""
         on = options.get("on") or self.connection
         frame, correlation_id = self._frame(api, version, fields or {}, options)
         shown = {"request": f"{api} v{version}", "fields": fields or {}}
         started = time.monotonic()
         on.send_frame(frame)
-        return self._record_answer(api, version, on, correlation_id, shown, options, started)
+        return api, version, on, correlation_id, shown, options, started
+
+    def receive(self, sent):
+        return self._record_answer(*sent)
+
+    def held(self, sent):
+        """Records whether a request that was sent has no answer yet. Only worth asking when the broker is known to have
+        handled it."""
+        self.note(f"{sent[4]['request']} held", not sent[2].readable())
 
     def raw(self, label, data, api=None, version=None, correlation_id=None, **options):
         """Sends bytes as they are, their size included, and records the answer, read as one to `api` where given."""
@@ -515,18 +552,24 @@ class Session:
                 if k != "throttleTimeMs"
             }
         if isinstance(value, list):
-            items = [self._normal(message, v, f"{path}[{i}]", texts, key) for i, v in enumerate(value)]
             place = (message, re.sub(r"\[\d+\]", "[]", path))
+            if place in UNORDERED:
+                # Members are named in this order, so it must not be the broker's.
+                value = sorted(value, key=self._without_random_ids)
+            items = [self._normal(message, v, f"{path}[{i}]", texts, key) for i, v in enumerate(value)]
             if place in UNORDERED:
                 items.sort(key=repr)
             return items
         if key == "records" and (value is None or isinstance(value, bytes)) and message == "FetchResponse":
             return self._records(value)
         if isinstance(value, bytes):
-            return jsonable(value)
+            return jsonable(value.replace(self.tag.encode(), b"RUN"))
+        if key in MEMBER_FIELDS and isinstance(value, str) and MEMBER_ID.fullmatch(value):
+            return self._member(value).replace(self.tag, "RUN")
         if key in TEXTS:
             if value and texts is not None:
-                texts[path] = value.replace(self.tag, "RUN").replace(str(self.port), "PORT")
+                text = re.sub(MEMBER_ID.pattern, r"\1-UUID", value)
+                texts[path] = text.replace(self.tag, "RUN").replace(str(self.port), "PORT")
             return "<text>" if value else value
         if key == "documentation":
             return "<text>" if value else value
@@ -550,6 +593,21 @@ class Session:
         if isinstance(value, str):
             return value.replace(self.tag, "RUN")
         return value
+
+    def _member(self, value):
+        """What a member id is called: a number in the order of appearance, and the part that is not random."""
+        if value not in self._names:
+            count = sum(1 for n in self._names.values() if n.startswith("<member "))
+            self._names[value] = f"<member {count + 1}: {MEMBER_ID.fullmatch(value).group(1)}-uuid>"
+        return self._names[value]
+
+    def _without_random_ids(self, item):
+        if not isinstance(item, dict):
+            return repr(item)
+        known = {
+            k: self._names.get(v, "") if isinstance(v, str) and MEMBER_ID.fullmatch(v) else v for k, v in item.items()
+        }
+        return repr(known)
 
     def _records(self, data):
         """A fetched batch, field by field. A batch that a limit cut off at the end is left out: where the cut falls is
@@ -640,6 +698,14 @@ def warm_up(schemas, host, port, tag):
         fields = {"transactionalId": None, "transactionTimeoutMs": 60000}
         b.until("a producer id", lambda: b.ask("InitProducerId", 4, fields)["errorCode"] == 0)
         b.fill(b.topic())
+        served = {api["apiKey"] for api in b.ask("ApiVersions", 0, {})["apiKeys"]}
+        if {schemas["FindCoordinatorRequest"].api_key, schemas["DescribeGroupsRequest"].api_key} <= served:
+            # So many names hit every partition of Kafka's offsets topic, which are loaded one after the other.
+            fields = {"key": b.group(), "keyType": 0}
+            b.until("a coordinator", lambda: b.ask("FindCoordinator", 1, fields)["errorCode"] == 0, 60.0)
+            fields = {"groups": [b.group(str(i)) for i in range(1500)]}
+            groups = lambda: b.ask("DescribeGroups", 5, fields)["groups"]
+            b.until("all coordinators", lambda: all(g["errorCode"] == 0 for g in groups()), 60.0)
 
 
 def run(schemas, host, port, tag, one):

@@ -101,5 +101,44 @@ class ReportTest(unittest.TestCase):
             compare.Known("a/b @e")
 
 
+ONE, TWO = (f"client-0000000{i}-0000-0000-0000-000000000000" for i in (1, 2))
+
+
+class MemberIdTest(unittest.TestCase):
+    def setUp(self):
+        self.session = compare.harness.Session(None, "127.0.0.1", 9092, "r1234567", "a/b")
+
+    def normal(self, value, message="JoinGroupResponse"):
+        return self.session._normal(message, value, "", {})
+
+    def test_a_random_id_is_named_at_first_sight_and_then_known(self):
+        first = self.normal({"memberId": ONE, "leader": ONE})
+        self.assertEqual(first, {"memberId": "<member 1: client-uuid>", "leader": "<member 1: client-uuid>"})
+        second = self.normal({"memberId": TWO, "leader": ONE})
+        self.assertEqual(second, {"memberId": "<member 2: client-uuid>", "leader": "<member 1: client-uuid>"})
+
+    def test_what_a_random_id_begins_with_is_compared(self):
+        self.assertEqual(self.normal({"memberId": "other" + ONE[6:]})["memberId"], "<member 1: other-uuid>")
+
+    def test_an_id_that_is_not_random_stays(self):
+        self.assertEqual(self.normal({"memberId": "someone", "leader": ""}), {"memberId": "someone", "leader": ""})
+
+    def test_members_are_named_alike_whatever_their_order(self):
+        members = [{"memberId": TWO, "metadata": b"a"}, {"memberId": ONE, "metadata": b"b"}]
+        one = self.normal({"members": members})
+        self.setUp()
+        self.assertEqual(self.normal({"members": members[::-1]}), one)
+
+    def test_known_members_in_another_order_keep_their_names(self):
+        self.normal({"memberId": ONE})
+        members = [{"memberId": TWO, "metadata": b"a"}, {"memberId": ONE, "metadata": b"a"}]
+        one = self.normal({"members": members})
+        self.assertEqual(self.normal({"members": members[::-1]}), one)
+        self.assertEqual(self.normal({"memberId": TWO})["memberId"], "<member 2: client-uuid>")
+
+    def test_the_name_of_the_run_is_taken_out_of_bytes(self):
+        self.assertEqual(self.normal({"metadata": b"r1234567-topic"}), {"metadata": "UlVOLXRvcGlj"})
+
+
 if __name__ == "__main__":
     unittest.main()

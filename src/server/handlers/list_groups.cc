@@ -16,6 +16,13 @@ namespace {
 using protocol::ListGroupsResponse;
 using ListedGroup = ListGroupsResponse::ListedGroup;
 
+// As Kafka reads the names of states and types.
+std::string trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1));
+}
+
 struct ListOnCore {
   Awaitable<std::vector<ListedGroup>> operator()(broker::Shard& shard,
                                                  std::vector<coordinator::GroupFilter> filters) const {
@@ -30,8 +37,8 @@ struct ListOnCore {
 
 Awaitable<ListGroupsResponse> list_groups(RequestContext& context, protocol::ListGroupsRequest request) {
   coordinator::GroupFilter filter;
-  for (const auto& state : request.states_filter) filter.states.push_back(state.str());
-  for (const auto& type : request.types_filter) filter.types.push_back(type.str());
+  for (const auto& state : request.states_filter) filter.states.push_back(trimmed(state));
+  for (const auto& type : request.types_filter) filter.types.push_back(trimmed(type));
   broker::PerCore<coordinator::GroupFilter> cores(context.broker);
   for (int core = 0; core < context.broker.core_count(); ++core) cores.add(core, filter);
   ListGroupsResponse response;

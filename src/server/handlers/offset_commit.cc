@@ -52,11 +52,20 @@ class Draft {
     }
   }
 
+  // Topics that a request names twice stand twice in the answer, unless something was refused: so does Kafka.
   void take(const coordinator::OffsetCommitOutcome& outcome) {
     std::size_t next = 0;
-    for (const auto& [topic, partition] : asked_)
+    const bool refused = !response.topics.empty();
+    const RequestTopic* last = nullptr;
+    for (const auto& [topic, partition] : asked_) {
+      if (!refused && topic != std::exchange(last, topic)) {
+        auto& of_topic = response.topics.emplace_back();
+        of_topic.name = topic->name;
+        of_topic.topic_id = topic->topic_id;
+      }
       answer(*topic, partition->partition_index,
              outcome.error == ErrorCode::none ? outcome.offsets[next++] : outcome.error);
+    }
   }
 
   OffsetCommitResponse response;
@@ -64,10 +73,12 @@ class Draft {
  private:
   void answer(const RequestTopic& topic, std::int32_t partition, ErrorCode error) {
     auto& topics = response.topics;
-    auto of_topic = std::ranges::find_if(
-        topics, [&topic](const auto& t) { return t.name == topic.name && t.topic_id == topic.topic_id; });
-    if (of_topic == topics.end()) {
-      of_topic = topics.emplace(topics.end());
+    auto of_topic = std::find_if(topics.rbegin(), topics.rend(), [&topic](const auto& t) {
+      return t.name == topic.name && t.topic_id == topic.topic_id;
+    });
+    if (of_topic == topics.rend()) {
+      topics.emplace_back();
+      of_topic = topics.rbegin();
       of_topic->name = topic.name;
       of_topic->topic_id = topic.topic_id;
     }

@@ -19,9 +19,12 @@ using RequestTopic = OffsetDeleteRequest::OffsetDeleteRequestTopic;
 
 // What is refused comes first, as in Kafka's answers, then what the coordinator saw.
 void answer(OffsetDeleteResponse& response, const RequestTopic& topic, std::int32_t partition, ErrorCode error) {
-  auto of_topic = std::ranges::find_if(response.topics, [&topic](const auto& t) { return t.name == topic.name; });
-  if (of_topic == response.topics.end()) {
-    of_topic = response.topics.emplace(response.topics.end());
+  auto& topics = response.topics;
+  auto of_topic =
+      std::find_if(topics.rbegin(), topics.rend(), [&topic](const auto& t) { return t.name == topic.name; });
+  if (of_topic == topics.rend()) {
+    topics.emplace_back();
+    of_topic = topics.rbegin();
     of_topic->name = topic.name;
   }
   auto& p = of_topic->partitions.emplace_back();
@@ -74,7 +77,13 @@ Awaitable<OffsetDeleteResponse> offset_delete(RequestContext& context, OffsetDel
     co_return response;
   }
   std::size_t next = 0;
-  for (const auto& [topic, partition] : asked) answer(response, *topic, partition, outcome.offsets[next++]);
+  // Topics that a request names twice stand twice in the answer, unless something was refused: so does Kafka.
+  const bool refused = !response.topics.empty();
+  const RequestTopic* last = nullptr;
+  for (const auto& [topic, partition] : asked) {
+    if (!refused && topic != std::exchange(last, topic)) response.topics.emplace_back().name = topic->name;
+    answer(response, *topic, partition, outcome.offsets[next++]);
+  }
   co_return response;
 }
 

@@ -1,16 +1,41 @@
 """All cases; importing a module registers what it holds."""
 
-from . import api_versions, cluster, configs, fetch, frames, metadata, offsets, produce, producer_id, topics
+from . import (
+    api_versions,
+    cluster,
+    configs,
+    fetch,
+    find_coordinator,
+    frames,
+    group_members,
+    group_offsets,
+    groups_admin,
+    join_group,
+    metadata,
+    offsets,
+    produce,
+    producer_id,
+    rebalance,
+    static_members,
+    topics,
+)
 
 __all__ = [
     "api_versions",
     "cluster",
     "configs",
     "fetch",
+    "find_coordinator",
     "frames",
+    "group_members",
+    "group_offsets",
+    "groups_admin",
+    "join_group",
     "metadata",
     "offsets",
     "produce",
     "producer_id",
+    "rebalance",
+    "static_members",
     "topics",
 ]
