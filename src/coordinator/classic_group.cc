@@ -25,6 +25,8 @@ using protocol::SyncGroupResponse;
 constexpr int kMemberIdRequired = 4;
 // From this version of JoinGroup on a leader can be told to keep the assignment (KIP-814).
 constexpr int kSkipAssignment = 9;
+// How long to wait at least for static members of whom none has joined.
+constexpr std::int32_t kLeastJoinRetryMs = 1'000;
 
 JoinGroupResponse join_error(ErrorCode error, std::string_view member_id) {
   JoinGroupResponse response;
@@ -287,9 +289,10 @@ void ClassicGroup::complete_join(Time now, Step& step) {
     remove_member(member);
   }
   if (!members_.empty() && !elect_joined_leader()) {
-    // Static members only, and none has joined: they may still come.
+    // Static members only, and none has joined: they may still come. A timeout of nothing must not have us look without
+    // end.
     LOG_WARN("group", "group {}: nobody joined within the rebalance timeout", id_);
-    return at(join_deadline_ms_, now.steady_ms + rebalance_timeout_ms());
+    return at(join_deadline_ms_, now.steady_ms + std::max(rebalance_timeout_ms(), kLeastJoinRetryMs));
   }
   ++generation_;
   forget_syncs();

@@ -308,6 +308,39 @@ TEST_F(ClassicGroupTest, AStaticMemberOutlivesARebalanceThatItMisses) {
   EXPECT_EQ((*changed)->leader, second.c_str()) << "the leader was away";
 }
 
+TEST_F(ClassicGroupTest, ARebalanceTimeoutOfNothingDoesNotKeepTheCoordinatorBusy) {
+  const auto one = bench.join({.instance = "i-1", .session_ms = 100'000, .rebalance_ms = 0});
+  const auto two = bench.join({.instance = "i-2", .session_ms = 100'000, .rebalance_ms = -1});
+  bench.pass(2 * kInitialDelay);
+  ASSERT_TRUE(one->has_value() && two->has_value());
+  bench.pass(50'000);
+  const auto third = bench.join({.instance = "i-3", .session_ms = 100'000, .rebalance_ms = 0});
+  bench.pass(50'000);
+  EXPECT_TRUE(third->has_value());
+
+  GroupBench away;
+  const auto leader = away.join({.instance = "i-1", .session_ms = 100'000});
+  away.pass(kInitialDelay);
+  const std::string id = (*leader)->member_id.str();
+  (void)away.sync(id, 1, {{id, "x"}});
+  (void)away.join({.member = id, .instance = "i-1", .session_ms = 100'000, .rebalance_ms = 0});
+  (void)away.sync(id, 2, {{id, "x"}}, "g", "i-1");
+  // A dynamic member begins a rebalance and leaves; the static one does not come.
+  (void)away.join({.session_ms = 100'000, .rebalance_ms = 0, .version = 3});
+  std::string dynamic;
+  for (const auto& [member, what] : away.groups().find("g")->classic.members())
+    if (!what.is_static()) dynamic = member;
+  ASSERT_EQ(away.leave(dynamic), ErrorCode::none);
+  ASSERT_EQ(away.groups().find("g")->classic.state(), State::preparing_rebalance);
+  int turns = 0;
+  for (; turns < 1'000 && away.groups().next_deadline() <= away.now().steady_ms; ++turns) {
+    Step step;
+    (void)away.groups().tick(away.now(), step);
+    away.finish(std::move(step));
+  }
+  EXPECT_LT(turns, 10);
+}
+
 TEST_F(ClassicGroupTest, AGroupIsNotLargerThanItMayBe) {
   GroupBench small({.max_size = 2});
   (void)small.join_anew();
