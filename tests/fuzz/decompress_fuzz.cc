@@ -52,7 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto pieces = in_pieces(codec, input, options, kept, other);
   CHECK(whole.has_value() == pieces.has_value());
   if (!whole.has_value()) {
-    CHECK(whole.error() == pieces.error());
+    // The words may differ: zstd says more of a frame whose end it has room for.
+    CHECK(whole.error().code == pieces.error().code);
     return 0;
   }
   CHECK(whole->size() <= kOutputMax && std::ranges::equal(*whole, *pieces));
