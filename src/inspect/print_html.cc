@@ -113,7 +113,7 @@ std::string page_html(const Page& page) {
   std::string body = fmt::format("<h1>{}</h1>\n<table class=\"facts\">\n", escaped(page.subject->name));
   for (const Fact& fact : page.facts) {
     std::string value = fact.value;
-    if (fact.key == "encodedAt") value = "v" + value + (page.unstable ? ", unstable" : "");
+    if (fact.key == "encodedAt") value = fmt::format("v{}{}", value, page.unstable ? ", unstable" : "");
     if (fact.key.ends_with("ize")) value += " bytes";
     body += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escaped(fact.label), escaped(value));
   }
