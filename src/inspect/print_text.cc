@@ -111,7 +111,7 @@ std::string page_text(const Page& page, const TextOptions& options) {
   std::string text = ink.bold(page.subject->name) + "\n\n";
   for (const Fact& fact : page.facts) {
     std::string value = fact.value;
-    if (fact.key == "encodedAt") value = "v" + value + (page.unstable ? ", unstable" : "");
+    if (fact.key == "encodedAt") value = fmt::format("v{}{}", value, page.unstable ? ", unstable" : "");
     if (fact.key.ends_with("ize")) value += " bytes";
     text += fmt::format("{:<18} {}\n", fact.label, value);
   }
