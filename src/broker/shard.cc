@@ -125,8 +125,11 @@ std::shared_ptr<Partition> Shard::find_partition(const PartitionKey& key) {
 runtime::Awaitable<ErrorCode> Shard::when_open(std::shared_ptr<Partition> partition) {
   if (partition->is_open()) co_return ErrorCode::none;
   if (partition->state() != Partition::State::opening) co_return partition->closed_error();
-  co_return co_await runtime::suspend<ErrorCode>(
+  const ErrorCode error = co_await runtime::suspend<ErrorCode>(
       [partition](runtime::Resume<ErrorCode> resume) { partition->when_open(std::move(resume)); });
+  // It may be gone again by the time that this coroutine has its turn.
+  if (error == ErrorCode::none && !partition->is_open()) co_return partition->closed_error();
+  co_return error;
 }
 
 void Shard::open_log(const std::shared_ptr<Partition>& partition) {
@@ -168,12 +171,12 @@ void Shard::opened(const std::shared_ptr<Partition>& partition, runtime::IoResul
   if (!log) {
     const std::string why = log.error().message();
     LOG_ERROR("broker", "cannot open {}-{}: {}", partition->topic(), partition->key().partition, why);
-    if (partition->state() != Partition::State::removed)
-      (void)partition->take_log(Partition::State::offline, ErrorCode::kafka_storage_error);
-    if (log.error().out_of_descriptors()) {
-      partition->retry_open();  // no fault of the disk: the next request tries again
-    } else if (!log.error().out_of_space()) {
+    const bool removed = partition->state() == Partition::State::removed;
+    if (!removed) (void)partition->take_log(Partition::State::offline, ErrorCode::kafka_storage_error);
+    if (!log.error().out_of_descriptors() && !log.error().out_of_space()) {
       broker_.directory_failed(partition->directory(), why);
+    } else if (!removed) {
+      partition->retry_open();  // no fault of the disk: the next request tries again
     }
     return;
   }

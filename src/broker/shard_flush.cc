@@ -1,5 +1,7 @@
 // The shard's part of making records durable: which partitions the next round of syncs covers, and what follows from
 // it.
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/log.h"
@@ -7,6 +9,13 @@
 #include "broker/shard.h"
 
 namespace thalweg::broker {
+
+namespace {
+
+// A disk that is full is tried again so much later.
+constexpr std::chrono::milliseconds kFullDiskPause{100};
+
+}  // namespace
 
 void Shard::make_flush_scheduler(const std::string& directory) {
   auto flushes = std::make_unique<Flushes>();
@@ -60,7 +69,11 @@ void Shard::flush_partition(std::size_t directory, const std::shared_ptr<Partiti
     --state.outstanding;
     if (!flushed) {
       metrics_.flush_failures.add();
-      directory_failed(directory, flushed.error().message());
+      if (state.scheduler->offline()) {
+        directory_failed(directory, flushed.error().message());
+      } else {
+        core_.at(core_.clock().steady() + kFullDiskPause, [this, partition] { request_flush(partition); });
+      }
     } else if (partition->is_open()) {
       partition->log().mark_flushed(mark);
       partition->raise_high_watermark(partition->log().recovery_point());

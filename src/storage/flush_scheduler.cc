@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cerrno>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "base/check.h"
@@ -18,11 +19,21 @@ void take_all(std::vector<T>& into, std::vector<T>&& from) {
   into.insert(into.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// Steps that are made side by side, and whether all went well.
-using Step = std::function<runtime::IoResult<void>()>;
+// Steps that are made side by side.
+struct Step {
+  std::function<runtime::IoResult<void>()> run;
+  // A small file that finds no room is written anew in a later round, and the one that it replaces is still whole.
+  bool may_be_repeated = false;
+};
+
+// A topic that is deleted takes its folder away under a round; nobody waits for what was in it.
+runtime::IoResult<void> unless_gone(runtime::IoResult<void> result) {
+  if (!result && result.error().error_number == ENOENT) return {};
+  return result;
+}
 
 runtime::IoResult<void> replace(runtime::FileSystem& files, const FileReplacement& replacement) {
-  return files.replace_file(replacement.path, replacement.contents);
+  return unless_gone(files.replace_file(replacement.path, replacement.contents));
 }
 
 }  // namespace
@@ -35,13 +46,14 @@ struct FlushScheduler::Progress {
   std::atomic<std::size_t> left{0};
   std::atomic<bool> failed{false};
   std::unique_ptr<runtime::IoError> error;  // written by the one that has set `failed`, read once nothing is left
+  std::atomic<bool> out_of_space{false};
 };
 
 FlushScheduler::FlushScheduler(runtime::FileSystem& files, runtime::Executor& home, runtime::Executor& pool,
                                const base::Clock& clock, FlushOptions options)
     : files_(files), home_(home), pool_(pool), clock_(clock), options_(std::move(options)) {}
 
-FlushScheduler::~FlushScheduler() { CHECK(!running_, "a round of syncs still runs"); }
+FlushScheduler::~FlushScheduler() = default;
 
 void FlushScheduler::request(FlushTargets targets, Done done) {
   take_all(gathering_.files, std::move(targets.files));
@@ -75,14 +87,16 @@ void FlushScheduler::start() {
   std::vector<Step> steps;
   runtime::FileSystem& files = files_;
   if (round.files.size() + round.folders.size() > options_.most_single_syncs) {
-    steps.emplace_back([&files, directory = options_.directory] { return files.sync_filesystem(directory); });
+    steps.push_back({[&files, directory = options_.directory] { return files.sync_filesystem(directory); }});
   } else {
-    for (const auto& file : round.files) steps.emplace_back([file] { return file->sync(); });
+    // By name rather than by address, so that a simulation repeats itself.
+    std::ranges::sort(round.files, {}, [](const auto& file) { return std::string_view(file->path()); });
+    for (const auto& file : round.files) steps.push_back({[file] { return file->sync(); }});
     for (const auto& folder : round.folders)
-      steps.emplace_back([&files, folder] { return files.sync_directory(folder); });
+      steps.push_back({[&files, folder] { return unless_gone(files.sync_directory(folder)); }});
   }
   for (const FileReplacement& replacement : round.replacements)
-    steps.emplace_back([&files, &replacement] { return replace(files, replacement); });
+    steps.push_back({[&files, &replacement] { return replace(files, replacement); }, true});
   progress->left = steps.size();
   if (steps.empty()) {
     finish(progress);
@@ -90,8 +104,13 @@ void FlushScheduler::start() {
   }
   for (Step& step : steps) {
     pool_.post([this, progress, step = std::move(step)] {
-      if (auto result = step(); !result && !progress->failed.exchange(true))
-        progress->error = std::make_unique<runtime::IoError>(std::move(result).error());
+      if (auto result = step.run(); !result) {
+        if (step.may_be_repeated && result.error().out_of_space()) {
+          progress->out_of_space = true;
+        } else if (!progress->failed.exchange(true)) {
+          progress->error = std::make_unique<runtime::IoError>(std::move(result).error());
+        }
+      }
       if (progress->left.fetch_sub(1) == 1) home_.post([this, progress] { finish(progress); });
     });
   }
@@ -113,6 +132,8 @@ void FlushScheduler::finish(const std::shared_ptr<Progress>& progress) {
   for (Done& done : waiters) {
     if (error_ != nullptr) {
       done(std::unexpected(*error_));
+    } else if (progress->out_of_space) {
+      done(std::unexpected(runtime::IoError{ENOSPC, "write in " + options_.directory}));
     } else {
       done({});
     }

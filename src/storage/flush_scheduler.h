@@ -41,6 +41,7 @@ class FlushScheduler {
   FlushScheduler& operator=(const FlushScheduler&) = delete;
 
   // Makes the targets durable, then calls `done`; never inside this call. Requests of one loop turn share a round.
+  // Where a small file found no room, the error is out_of_space() and the directory is not offline: ask again later.
   void request(FlushTargets targets, Done done);
   void set_observer(Observer observer) { observer_ = std::move(observer); }
   // Whether a sync has failed.

@@ -163,5 +163,40 @@ TEST_F(FlushSchedulerTest, ObserverIsTold) {
   EXPECT_EQ(rounds, (std::vector<std::pair<std::size_t, std::int64_t>>{{1, 3'000'000}}));
 }
 
+TEST_F(FlushSchedulerTest, AFolderThatWasDeletedMeanwhileIsNoFaultOfTheDisk) {
+  FlushTargets gone = targets("a");
+  gone.folders = {"d/t-0"};
+  gone.replacements.push_back({"d/t-0/leader-epoch-checkpoint", "0\n0\n"});
+  scheduler_.request(std::move(gone), note(1));
+  scheduler_.request(targets("b"), note(2));
+  run();
+  EXPECT_EQ(done_, (std::vector<int>{1, 2}));
+  EXPECT_FALSE(scheduler_.offline());
+}
+
+TEST_F(FlushSchedulerTest, ASmallFileThatFindsNoRoomIsTriedAgainLater) {
+  FlushTargets full = targets("a");
+  full.replacements.push_back({"d/leader-epoch-checkpoint", "0\n0\n"});
+  files_.set_capacity(3);
+  scheduler_.request(full, note(1));
+  run();
+  EXPECT_EQ(failed_, (std::vector<int>{1}));
+  EXPECT_FALSE(scheduler_.offline());
+  files_.set_capacity(std::nullopt);
+  scheduler_.request(std::move(full), note(2));
+  run();
+  EXPECT_EQ(done_, (std::vector<int>{2}));
+  EXPECT_TRUE(files_.exists("d/leader-epoch-checkpoint").value_or(false));
+}
+
+TEST_F(FlushSchedulerTest, ASyncThatFindsNoRoomIsFinal) {
+  FlushTargets full = targets("a");
+  files_.fail_call(0, ENOSPC);
+  scheduler_.request(std::move(full), note(1));
+  run();
+  EXPECT_EQ(failed_, (std::vector<int>{1}));
+  EXPECT_TRUE(scheduler_.offline());
+}
+
 }  // namespace
 }  // namespace thalweg::storage

@@ -67,10 +67,8 @@ runtime::IoResult<void> LogRecovery::run() {
   if (clean && !recovered_) log_.closed_durable_ = log_.active().base_offset();
   log_.leader_epochs_.truncate_from_end(log_.log_end_offset_);
   log_.leader_epochs_.truncate_from_start(log_.log_start_offset_);
-  if (!recovered_) {
-    TRY(load_producers(log_.log_end_offset_));
-    TRY(restore_windows());
-  }
+  if (!recovered_) TRY(load_producers(log_.log_end_offset_));
+  TRY(restore_windows());
   log_.producers_.expire(options_.now_ms, log_.home_.config->producer_id_expiration_ms);
   TRY(remove_stray_snapshots());
   log_.recent_.reset(log_.active().base_offset());
@@ -288,14 +286,16 @@ runtime::IoResult<void> LogRecovery::load_producers(std::int64_t offset) {
 }
 
 // A snapshot, in Kafka's format, knows the last batch of a producer alone. Clients have up to five in flight when a
-// broker stops and send them all again, so the ones before are read from the end of the log.
+// broker stops and send them all again, so the ones before are read from the end of the log, which may begin in an
+// earlier segment than the last.
 runtime::IoResult<void> LogRecovery::restore_windows() {
-  constexpr std::uint64_t kIndexEntries = 64;  // with the default interval at least 256 KiB of the log
-  if (log_.producers_.size() == 0 || log_.segments_.empty()) return {};
-  SegmentRecovery segment(*log_.segments_.back());
-  ASSIGN_OR_RETURN(const std::uint32_t from, segment.position_near_end(kIndexEntries));
+  constexpr std::uint64_t kTailBytes = 256 * 1024;
+  constexpr std::uint64_t kIndexEntries = 64;  // with the default interval at least as much
+  if (log_.producers_.size() == 0) return {};
+  std::size_t first = log_.segments_.size();
+  for (std::uint64_t bytes = 0; first > 0 && bytes < kTailBytes;) bytes += log_.segments_[--first]->size_bytes();
   std::unordered_map<std::int64_t, ProducerEntry> seen;
-  const auto walked = segment.walk_headers(from, [&](const BatchPlace& place, std::span<const std::uint8_t> bytes) {
+  const auto note = [&](const BatchPlace& place, std::span<const std::uint8_t> bytes) {
     const protocol::BatchView batch(bytes.data());
     if (!batch.has_producer_id() || batch.is_control() || batch.base_sequence() < 0) return runtime::IoResult<void>{};
     ProducerEntry& entry = seen[batch.producer_id()];
@@ -305,10 +305,18 @@ runtime::IoResult<void> LogRecovery::restore_windows() {
                      .last_sequence = batch.last_sequence(),
                      .offset_delta = batch.last_offset_delta()});
     return runtime::IoResult<void>{};
-  });
-  // Damage there is for those who read it to meet; the log opens without this.
-  if (!walked && walked.error().error_number == EBADMSG) return {};
-  TRY(walked);
+  };
+  for (std::size_t i = first; i < log_.segments_.size(); ++i) {
+    SegmentRecovery segment(*log_.segments_[i]);
+    std::uint32_t from = 0;
+    if (log_.segments_[i]->size_bytes() > kTailBytes) {
+      ASSIGN_OR_RETURN(from, segment.position_near_end(kIndexEntries));
+    }
+    const auto walked = segment.walk_headers(from, note);
+    // Damage there is for those who read it to meet; the log opens without this.
+    if (!walked && walked.error().error_number == EBADMSG) return {};
+    TRY(walked);
+  }
   for (const auto& [id, entry] : seen) log_.producers_.restore_window(id, entry);
   return {};
 }

@@ -287,5 +287,23 @@ TEST_F(LogRecoveryTest, CleanStartReadsLittle) {
   EXPECT_EQ(indexes_.size_bytes(), 0U);
 }
 
+TEST_F(LogRecoveryTest, ARetryOfTheLastFiveBatchesIsKnownAfterAnyStart) {
+  std::vector<OpenOptions> starts = {{.clean_shutdown = true, .now_ms = kNow}, {.now_ms = kNow}};
+  for (const std::int64_t base : bases_) starts.push_back({.recovery_point = base, .now_ms = kNow});
+  starts.push_back({.recovery_point = 80, .now_ms = kNow});
+  for (const OpenOptions& options : starts) {
+    ASSERT_TRUE(open(options)) << error_.message();
+    for (int i = 35; i < 40; ++i) {
+      auto batch = test::make_batch(
+          {.records = 2, .timestamp = kNow + i, .producer_id = 1, .producer_epoch = 0, .base_sequence = 2 * i});
+      const MutableBatch batches[] = {batch};
+      const AppendResult result = log_->append(batches, {.leader_epoch = 4, .now_ms = kNow});
+      EXPECT_TRUE(result.duplicate) << "batch " << i << " after a start from " << options.recovery_point << ": "
+                                    << result.detail;
+      EXPECT_EQ(result.first_offset, 2 * i);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace thalweg::storage

@@ -77,6 +77,7 @@ void ProducerState::restore_window(std::int64_t producer_id, const ProducerEntry
   const auto found = tables_->producers.find(producer_id);
   if (found == tables_->producers.end()) return;
   ProducerEntry& entry = found->second;
+  if (seen.batch_count <= entry.batch_count) return;
   if (entry.epoch != seen.epoch || entry.last_offset() != seen.last_offset() ||
       entry.last_sequence() != seen.last_sequence())
     return;
