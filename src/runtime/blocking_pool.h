@@ -13,7 +13,7 @@
 
 namespace thalweg::runtime {
 
-class BlockingPool final : public Executor {
+class BlockingPool final : public Pool {
  public:
   // Starts `threads` threads; with one, tasks run in order.
   BlockingPool(std::string name, std::size_t threads);
@@ -24,9 +24,9 @@ class BlockingPool final : public Executor {
 
   void post(Task task) override;
   // Runs what is queued, then ends the threads; later posts are dropped.
-  void stop();
+  void stop() override;
   // Tasks that no thread has begun yet.
-  [[nodiscard]] std::size_t queued() const;
+  [[nodiscard]] std::size_t queued() const override;
 
  private:
   void work();

@@ -43,7 +43,7 @@ void Core::at_any_thread(std::chrono::milliseconds delay, Task task) {
 
 // One alarm of the machine serves all timers; one that rings early, since its timer was cancelled, does no harm.
 void Core::arm() {
-  if (timers_.empty()) return;
+  if (timers_.empty() || driven_) return;
   const base::SteadyTime earliest = timers_.begin()->first.deadline;
   if (armed_ && *armed_ <= earliest) return;
   armed_ = earliest;
@@ -108,6 +108,26 @@ void Core::stop() {
     context_.stop();
   });
   if (thread_.joinable()) thread_.join();
+  while (driven_ && !context_.stopped()) run_one();
+}
+
+bool Core::run_one() {
+  // Only the core whose turn it is counts as current, though all have the same thread.
+  thread_id_ = std::this_thread::get_id();
+  bool ran = true;
+  if (!timers_.empty() && timers_.begin()->first.deadline <= clock_.steady()) {
+    auto due = timers_.extract(timers_.begin());
+    due.mapped()();
+  } else {
+    ran = context_.poll_one() > 0;
+  }
+  thread_id_ = std::thread::id();
+  return ran;
+}
+
+std::optional<base::SteadyTime> Core::next_deadline() const {
+  if (timers_.empty()) return std::nullopt;
+  return timers_.begin()->first.deadline;
 }
 
 Awaitable<void> sleep_until(Core& core, base::SteadyTime deadline) {

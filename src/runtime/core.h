@@ -70,6 +70,14 @@ class Core final : public Executor {
   // The loop on the calling thread, until stop(): for tests.
   void run_on_this_thread();
 
+  // In place of start(), for a simulation that runs the loops of all cores on its own thread: nothing runs but in
+  // run_one(), and timers follow the injected clock, not the machine's.
+  void start_driven() { driven_ = true; }
+  // Runs one timer that is due or one task that waits. False where there is none.
+  bool run_one();
+  // When the next timer is due.
+  [[nodiscard]] std::optional<base::SteadyTime> next_deadline() const;
+
   // Longest time a task waited for its turn since the last call, in nanoseconds, sampled ten times a second.
   std::int64_t take_longest_delay_ns() { return longest_delay_ns_.exchange(0, std::memory_order_relaxed); }
 
@@ -86,6 +94,7 @@ class Core final : public Executor {
   std::map<TimerId, Task> timers_;
   std::uint64_t next_timer_ = 0;
   std::optional<base::SteadyTime> armed_;
+  bool driven_ = false;
   std::atomic<std::thread::id> thread_id_;
   std::atomic<std::int64_t> spawned_{0};
   std::atomic<std::int64_t> longest_delay_ns_{0};

@@ -222,6 +222,8 @@ class SystemFileSystem final : public FileSystem {
     return {};
   }
 
+  IoResult<DirectoryLock> lock(const std::string& directory) override { return DirectoryLock::acquire(directory); }
+
   IoResult<std::uint64_t> free_bytes(const std::string& directory) override {
     struct statvfs status{};
     if (::statvfs(directory.c_str(), &status) != 0) return io_error("statvfs", directory);

@@ -69,6 +69,21 @@ struct DirectoryEntry {
   std::uint64_t size = 0;  // files only, bytes
 };
 
+// Holds an exclusive lock on DIRECTORY/.lock while it lives; an error where another process holds it.
+class DirectoryLock {
+ public:
+  // A lock that holds nothing, for files that no other process can see.
+  DirectoryLock() = default;
+  static IoResult<DirectoryLock> acquire(const std::string& directory);
+  DirectoryLock(DirectoryLock&& other) noexcept;
+  DirectoryLock& operator=(DirectoryLock&& other) noexcept;
+  ~DirectoryLock();
+
+ private:
+  explicit DirectoryLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_ = -1;
+};
+
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -84,6 +99,8 @@ class FileSystem {
   virtual IoResult<void> sync_directory(const std::string& directory) = 0;
   // Makes everything written to the file system that holds `directory` durable (syncfs).
   virtual IoResult<void> sync_filesystem(const std::string& directory) = 0;
+  // Keeps other processes from the folder while the lock lives.
+  virtual IoResult<DirectoryLock> lock(const std::string& directory) = 0;
   // Bytes that may still be written under `directory`.
   virtual IoResult<std::uint64_t> free_bytes(const std::string& directory) = 0;
 
@@ -99,18 +116,5 @@ std::size_t descriptor_limit();
 
 // The machine's file system.
 std::unique_ptr<FileSystem> make_system_file_system();
-
-// Holds an exclusive lock on DIRECTORY/.lock while it lives; an error where another process holds it.
-class DirectoryLock {
- public:
-  static IoResult<DirectoryLock> acquire(const std::string& directory);
-  DirectoryLock(DirectoryLock&& other) noexcept;
-  DirectoryLock& operator=(DirectoryLock&& other) noexcept;
-  ~DirectoryLock();
-
- private:
-  explicit DirectoryLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_;
-};
 
 }  // namespace thalweg::runtime

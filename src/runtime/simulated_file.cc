@@ -399,6 +399,11 @@ IoResult<void> SimulatedFileSystem::sync_filesystem(const std::string& directory
   return {};
 }
 
+IoResult<DirectoryLock> SimulatedFileSystem::lock(const std::string& directory) {
+  TRY(call("lock", directory));
+  return DirectoryLock();
+}
+
 IoResult<std::uint64_t> SimulatedFileSystem::free_bytes(const std::string&) {
   if (!capacity_) return std::numeric_limits<std::int64_t>::max();
   return *capacity_ - std::min(*capacity_, used_);

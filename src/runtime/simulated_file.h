@@ -62,6 +62,7 @@ class SimulatedFileSystem final : public FileSystem {
   IoResult<void> remove_all(const std::string& directory) override;
   IoResult<void> sync_directory(const std::string& directory) override;
   IoResult<void> sync_filesystem(const std::string& directory) override;
+  IoResult<DirectoryLock> lock(const std::string& directory) override;
   IoResult<std::uint64_t> free_bytes(const std::string& directory) override;
 
  private:
