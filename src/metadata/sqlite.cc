@@ -91,7 +91,12 @@ EngineResult<std::unique_ptr<Connection>> Connection::open(const Options& option
   std::unique_ptr<Connection> connection(new Connection(handle, options.path));
   if (code != SQLITE_OK) return std::unexpected(fault_of(handle, options.path));
   sqlite3_extended_result_codes(handle, 1);
+  connection->move_wal_on_close(false);
   return connection;
+}
+
+void Connection::move_wal_on_close(bool move) {
+  sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, move ? 0 : 1, nullptr);
 }
 
 Connection::~Connection() {
@@ -112,7 +117,10 @@ EngineResult<std::string> Connection::single(const std::string& sql) {
   const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> owner(statement, sqlite3_finalize);
   Cursor cursor(statement, path_);
   ASSIGN_OR_RETURN(const bool row, cursor.next());
-  return row ? std::string(cursor.text(0)) : std::string();
+  std::string text = row ? std::string(cursor.text(0)) : std::string();
+  // What the statement changes is committed behind the last row.
+  if (row) TRY(cursor.next());
+  return text;
 }
 
 EngineResult<void> Connection::prepare(std::span<const std::string_view> texts) {

@@ -82,6 +82,10 @@ class Connection {
   [[nodiscard]] sqlite3* handle() const { return handle_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
+  // Whether closing moves what is in the WAL into the file, and removes the WAL. Not so at first: after a sync that has
+  // failed nothing says whether what is moved, and synced again without an error, is on the disk.
+  void move_wal_on_close(bool move);
+
   // Runs statements that return nothing.
   EngineResult<void> execute(const std::string& sql);
   // Runs one that returns a single text, such as a pragma; empty where there is no row.

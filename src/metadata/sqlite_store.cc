@@ -41,7 +41,10 @@ class SqliteEngine final : public Engine {
   void rollback() override;
   EngineResult<GroupPage> load_groups(const GroupRange& range) override;
   EngineResult<std::optional<std::int64_t>> maintain(bool idle) override;
-  void close() override { connection_.reset(); }
+  void close() override {
+    if (connection_ && !broken_) connection_->move_wal_on_close(true);
+    connection_.reset();
+  }
 
  private:
   template <class... Values>
@@ -89,6 +92,7 @@ class SqliteEngine final : public Engine {
   const SqliteOptions options_;
   std::int64_t wal_pages_ = 0;
   std::int64_t next_checkpoint_;  // pages that the next checkpoint waits for at least
+  bool broken_ = false;           // a sync has failed, or the file is damaged
   std::vector<std::uint8_t> scratch_;
 };
 
@@ -267,7 +271,9 @@ EngineResult<Revision> SqliteEngine::begin() {
 EngineResult<void> SqliteEngine::commit(Revision newest) {
   auto done = run(Statement::update_revision, newest);
   if (done.has_value()) done = connection_->execute("COMMIT");
-  if (!done.has_value()) rollback();
+  if (done.has_value()) return done;
+  broken_ = broken_ || done.error().kind == EngineFault::Kind::broken;
+  rollback();
   return done;
 }
 
@@ -410,7 +416,9 @@ EngineResult<std::optional<std::int64_t>> SqliteEngine::maintain(bool idle) {
   if (sqlite3_wal_checkpoint_v2(connection_->handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_wal, &moved) !=
       SQLITE_OK) {
     next_checkpoint_ = wal_pages_ + options_.idle_checkpoint_pages;
-    return std::unexpected(sqlite::fault_of(connection_->handle(), connection_->path() + ": checkpoint"));
+    EngineFault fault = sqlite::fault_of(connection_->handle(), connection_->path() + ": checkpoint");
+    broken_ = broken_ || fault.kind == EngineFault::Kind::broken;
+    return std::unexpected(std::move(fault));
   }
   const bool whole = moved == in_wal;
   if (whole) wal_pages_ = 0;

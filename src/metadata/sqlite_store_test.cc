@@ -324,6 +324,39 @@ TEST_F(SqliteCrash, AWalCutAnywhereIsAtARevision) {
   EXPECT_GE(revisions, 8U);
 }
 
+// Closing moves the WAL into the file and removes it; after a failed sync nobody knows what of that would be on the
+// disk.
+TEST_F(SqliteCrash, AStoreWhoseSyncFailedLeavesTheWalWhereItIs) {
+  const std::string path = folder_.file("left.sqlite");
+  {
+    Victim victim(path);
+    ASSERT_EQ(victim.error, "");
+    ASSERT_TRUE(victim.commit(0).has_value());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path + "-wal")) << "a store that is well takes it away";
+  {
+    Victim victim(path);
+    ASSERT_TRUE(victim.commit(1).has_value());
+    FaultyVfs::instance().fail_next(FaultyVfs::Operation::sync, SQLITE_IOERR_FSYNC);
+    ASSERT_FALSE(victim.commit(2).has_value());
+  }
+  EXPECT_TRUE(std::filesystem::exists(path + "-wal"));
+}
+
+// SQLite gives the new mode as a row before it commits the change.
+TEST_F(SqliteCrash, ASwitchToTheWalThatFailsIsAnError) {
+  for (std::int64_t n = 0;; ++n) {
+    SCOPED_TRACE(fmt::format("operation {}", n));
+    const std::string path = folder_.file(fmt::format("switch-{}.sqlite", n));
+    const auto connection = Connection::open({.path = path, .vfs = FaultyVfs::instance().name()}).value();
+    FaultyVfs::instance().fail_nth(n, false);
+    const auto mode = connection->single("PRAGMA journal_mode = WAL");
+    const bool was_hit = FaultyVfs::instance().calm();
+    if (mode.has_value()) EXPECT_EQ(*mode, connection->single("PRAGMA journal_mode").value());
+    if (!was_hit) break;
+  }
+}
+
 // The n-th write, sync or truncation fails, once or from then on. What was acknowledged is there in the end, what
 // failed is not (a failed sync leaves that open), and a store that is not broken goes on.
 TEST_F(SqliteCrash, TheNthOperationFails) {
