@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <condition_variable>
 #include <functional>
 #include <future>
@@ -23,14 +24,44 @@ namespace {
 constexpr std::size_t kDiskThreads = 4;
 constexpr std::size_t kSyncThreads = 4;
 
+// Makes the folder where it is missing, so that it stays.
+runtime::IoResult<void> make_directory(runtime::FileSystem& files, const std::string& path) {
+  const auto parent_of = [](const std::string& child) {
+    const std::size_t slash = child.rfind('/');
+    if (slash == std::string::npos) return std::string(".");
+    return slash == 0 ? std::string("/") : child.substr(0, slash);
+  };
+  std::vector<std::string> with_new_entries;
+  for (std::string missing = path; missing.size() > 1;) {
+    ASSIGN_OR_RETURN(const bool exists, files.exists(missing));
+    if (exists) break;
+    missing = with_new_entries.emplace_back(parent_of(missing));
+  }
+  TRY(files.create_directories(path));
+  for (const std::string& folder : with_new_entries) TRY(files.sync_directory(folder));
+  return {};
+}
+
 // Runs every task on as many threads as `threads`, and waits for all.
-void run_side_by_side(std::vector<runtime::Task> tasks, std::size_t threads) {
-  runtime::BlockingPool pool("recovery", threads);
-  for (runtime::Task& task : tasks) pool.post(std::move(task));
-  pool.stop();
+void run_side_by_side(runtime::Host& host, std::vector<runtime::Task> tasks, std::size_t threads) {
+  const std::unique_ptr<runtime::Pool> pool = host.make_pool("recovery", threads);
+  for (runtime::Task& task : tasks) pool->post(std::move(task));
+  pool->stop();
 }
 
 }  // namespace
+
+bool is_fault_of_disk(const runtime::IoError& error) {
+  switch (error.error_number) {
+    case EBADMSG:
+    case EFBIG:
+    case EOVERFLOW:
+    case EPROTONOSUPPORT:
+      return false;
+    default:
+      return !error.out_of_space() && !error.out_of_descriptors();
+  }
+}
 
 void StoreMetrics::transaction_done(const metadata::TransactionStats& stats) {
   transactions.add();
@@ -52,7 +83,7 @@ Broker::Broker(Environment environment, Settings settings, config::Config file_c
     : environment_(environment),
       settings_(std::move(settings)),
       file_config_(std::move(file_config)),
-      random_(runtime::Random::from_machine()) {
+      random_(environment_.seed ? runtime::Random(*environment_.seed) : runtime::Random::from_machine()) {
   for (int i = 0; i < settings_.cores; ++i) cores_.push_back(std::make_unique<runtime::Core>(i, environment_.clock));
 }
 
@@ -120,10 +151,10 @@ const AdvertisedEndpoint* Broker::advertised(std::string_view listener) const {
 base::Result<void, std::string> Broker::start() {
   TRY(open_directories());
   TRY(open_store());
-  disk_pool_ = std::make_unique<runtime::BlockingPool>("disk", kDiskThreads);
-  sync_pool_ = std::make_unique<runtime::BlockingPool>("sync", kSyncThreads);
+  disk_pool_ = environment_.host.make_pool("disk", kDiskThreads);
+  sync_pool_ = environment_.host.make_pool("sync", kSyncThreads);
   for (const auto& core : cores_) shards_.push_back(std::make_unique<Shard>(*this, *core, random_.next_u64()));
-  for (const auto& core : cores_) core->start(("core-" + std::to_string(core->index())).c_str());
+  for (const auto& core : cores_) environment_.host.start(*core, ("core-" + std::to_string(core->index())).c_str());
   started_ = true;
   TRY(register_node());
   std::vector<std::future<void>> first_views;
@@ -132,7 +163,7 @@ base::Result<void, std::string> Broker::start() {
     first_views.push_back(seen->get_future());
     shard->core().post([&shard = *shard, seen] { shard.follow_metadata([seen] { seen->set_value(); }); });
   }
-  for (auto& view : first_views) view.get();
+  for (auto& view : first_views) environment_.host.wait(view);
   TRY(open_logs());
   TRY(start_groups());
   cores_.front()->post([this] { schedule_checkpoints(); });
@@ -144,9 +175,9 @@ base::Result<void, std::string> Broker::open_directories() {
   for (const std::string& path : settings_.log_dirs) {
     auto directory = std::make_unique<LogDirectory>();
     directory->path = path;
-    if (const auto made = environment_.files.create_directories(path); !made)
+    if (const auto made = make_directory(environment_.files, path); !made)
       return std::unexpected("log.dirs: " + made.error().message());
-    auto lock = runtime::DirectoryLock::acquire(path);
+    auto lock = environment_.files.lock(path);
     if (!lock) {
       return std::unexpected(
           fmt::format("log.dirs: {} is in use by another process ({})", path, lock.error().message()));
@@ -173,11 +204,12 @@ base::Result<void, std::string> Broker::open_directories() {
 }
 
 base::Result<void, std::string> Broker::open_store() {
-  store_thread_ = std::make_unique<runtime::BlockingPool>("metadata", 1);
+  store_thread_ = environment_.host.make_pool("metadata", 1);
   metadata::SqliteOptions options;
   options.path = storage::in_directory(directories_.front()->path, metadata::kSqliteFileName);
   options.node_id = node_id();
   options.cluster_id = cluster_id_;
+  options.vfs = environment_.sqlite_vfs;
   if (!cluster_id_.empty()) {
     // Folders that were ours before have their metadata here; a new one would make strangers of all their partitions.
     const auto file = environment_.files.open(options.path, runtime::OpenMode::read);
@@ -220,7 +252,7 @@ metadata::CommitResult Broker::commit_and_wait(metadata::ChangeSet changes) {
   auto future = promise.get_future();
   store_->commit(std::move(changes), metadata::Urgency::urgent, *cores_.front(),
                  [&promise](metadata::CommitResult result) { promise.set_value(std::move(result)); });
-  return future.get();
+  return environment_.host.wait(future);
 }
 
 base::Result<void, std::string> Broker::register_node() {
@@ -243,12 +275,16 @@ base::Result<void, std::string> Broker::open_logs() {
   struct Opened {
     PartitionKey key;
     int owner = 0;
+    std::shared_ptr<const storage::LogConfig> config;
     std::unique_ptr<storage::Log> log;
-    std::string fault;
+    std::size_t directory = 0;
+    std::optional<runtime::IoError> fault;
     storage::RecoveryReport report;
   };
   std::shared_ptr<const metadata::Snapshot> snapshot = store_->opened_snapshot();
   std::vector<std::unique_ptr<Opened>> opened;
+  std::vector<std::pair<std::size_t, std::string>> failed;  // directories, and why
+  bool all_known = true;
   std::vector<runtime::Task> tasks;
   for (const auto& directory : directories_) {
     const auto entries = environment_.files.list(directory->path);
@@ -271,7 +307,14 @@ base::Result<void, std::string> Broker::open_logs() {
       if (!name) continue;
       const auto id = storage::read_partition_metadata(environment_.files, folder);
       const metadata::Topic* topic = snapshot->topic(name->topic);
-      if (topic == nullptr || !id || *id != topic->id || topic->partition(name->partition) == nullptr) {
+      if (!id) {
+        // Whose it is cannot be told now. It stays where it is, for there may be records in it.
+        LOG_ERROR("broker", "cannot open a log: {}", id.error().message());
+        if (is_fault_of_disk(id.error())) failed.emplace_back(directory_index(directory->id), id.error().message());
+        all_known = false;
+        continue;
+      }
+      if (topic == nullptr || *id != topic->id || topic->partition(name->partition) == nullptr) {
         // Its topic was deleted, or it was never ours; nobody can reach it under this name again.
         LOG_WARN("broker", "{} belongs to no topic of this cluster; it is renamed to {}-stray", folder, entry.name);
         const auto renamed = environment_.files.rename(folder, folder + "." + random_.next().str() + "-stray");
@@ -285,32 +328,45 @@ base::Result<void, std::string> Broker::open_logs() {
       auto slot = std::make_unique<Opened>();
       slot->key = {.topic_id = topic->id, .partition = name->partition};
       slot->owner = owner_of(name->topic, name->partition);
+      slot->directory = directory_index(directory->id);
       const storage::OpenOptions options{.clean_shutdown = !unclean_,
                                          .recovery_point = offset_of(*recovery_points),
                                          .log_start_offset = offset_of(*log_starts),
                                          .now_ms = environment_.clock.wall_ms()};
       Opened* out = slot.get();
       opened.push_back(std::move(slot));
+      // Recovery makes indexes, which are as the topic has them.
+      shard(out->owner).core().post([&owner = shard(out->owner), out, topic] {
+        out->config = owner.settings_of(*topic)->log;
+      });
       tasks.emplace_back([this, out, folder, name = *name, options] {
         storage::LogContext& context = shard(out->owner).log_context();
-        auto log = storage::Log::open(context, folder, name, std::make_shared<const storage::LogConfig>(), options);
+        auto log = storage::Log::open(context, folder, name, out->config, options);
         if (log) {
           out->log = std::move(*log);
           out->report = out->log->recovery_report();
         } else {
-          out->fault = log.error().message();
+          out->fault = log.error();
         }
       });
     }
   }
+  on_every_core([](Shard&) {});
   const auto began = environment_.clock.steady();
-  run_side_by_side(std::move(tasks), static_cast<std::size_t>(settings_.recovery_threads) * directories_.size());
+  run_side_by_side(environment_.host, std::move(tasks),
+                   static_cast<std::size_t>(settings_.recovery_threads) * directories_.size());
+  // What a killed process has written may be in the machine's memory only. From now on it is read, so it must stay.
+  for (std::size_t i = 0; unclean_ && settings_.flush_acks && i < directories_.size(); ++i)
+    if (const auto synced = environment_.files.sync_filesystem(directories_[i]->path); !synced)
+      failed.emplace_back(i, synced.error().message());
   std::int64_t truncated = 0;
   std::int64_t recovered = 0;
   std::size_t count = 0;
   for (auto& slot : opened) {
     if (!slot->log) {
-      LOG_ERROR("broker", "cannot open a log: {}", slot->fault);
+      LOG_ERROR("broker", "cannot open a log: {}", slot->fault->message());
+      // A sync that failed may have lost what the next try would find in memory.
+      if (is_fault_of_disk(*slot->fault)) failed.emplace_back(slot->directory, slot->fault->message());
       continue;
     }
     ++count;
@@ -320,8 +376,9 @@ base::Result<void, std::string> Broker::open_logs() {
     owner.core().post(
         [&owner, key = slot->key, log = std::move(slot->log)]() mutable { owner.adopt(key, std::move(log)); });
   }
+  for (const auto& [directory, why] : failed) directory_failed(directory, why);
   on_every_core([](Shard&) {});
-  all_opened_ = count == opened.size();
+  all_opened_ = all_known && count == opened.size();
   if (count > 0) {
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(environment_.clock.steady() - began);
     LOG_INFO("broker", "opened {} partitions in {} ms after {} stop; {} bytes checked, {} cut off", count, took.count(),
@@ -356,7 +413,7 @@ base::Result<void, std::string> Broker::start_groups() {
     std::promise<base::Result<metadata::GroupPage, metadata::StoreError>> promise;
     auto future = promise.get_future();
     store_->load_group_state(range, *cores_.front(), [&promise](auto page) { promise.set_value(std::move(page)); });
-    auto page = future.get();
+    auto page = environment_.host.wait(future);
     if (!page) return std::unexpected(page.error().message);
     std::vector<metadata::GroupPage> parts(shards_.size());
     const auto part_of = [&](std::string_view id) -> metadata::GroupPage& {
@@ -382,7 +439,7 @@ void Broker::on_every_core(const std::function<void(Shard&)>& work) {
       done->set_value();
     });
   }
-  for (auto& wait : waits) wait.get();
+  for (auto& wait : waits) environment_.host.wait(wait);
 }
 
 void Broker::schedule_checkpoints() {
@@ -440,6 +497,14 @@ void Broker::stop() {
     const std::lock_guard lock(mutex);
     for (auto& log : closed) logs.push_back(std::move(log));
   });
+  // A round of syncs that is under way needs its pool.
+  std::vector<std::future<void>> flushed;
+  for (const auto& shard : shards_) {
+    auto done = std::make_shared<std::promise<void>>();
+    flushed.push_back(done->get_future());
+    shard->core().post([&shard = *shard, done] { shard.when_flushed([done] { done->set_value(); }); });
+  }
+  for (auto& wait : flushed) environment_.host.wait(wait);
   disk_pool_->stop();
   sync_pool_->stop();
   bool clean = all_opened_ && std::ranges::all_of(logs, &Shard::ClosedLog::clean);
@@ -461,8 +526,9 @@ void Broker::stop() {
   }
   std::promise<void> store_stopped;
   store_->stop(*cores_.front(), [&] { store_stopped.set_value(); });
-  store_stopped.get_future().get();
-  for (const auto& core : cores_) core->stop();
+  auto stopped = store_stopped.get_future();
+  environment_.host.wait(stopped);
+  for (const auto& core : cores_) environment_.host.stop(*core);
   store_thread_->stop();
   // What is still suspended is destroyed with its loop, while all that it refers to is alive.
   cores_.clear();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,9 @@
 #include "broker/shard.h"
 #include "config/effective.h"
 #include "metadata/store.h"
-#include "runtime/blocking_pool.h"
 #include "runtime/core.h"
 #include "runtime/file.h"
+#include "runtime/host.h"
 
 namespace thalweg::broker {
 
@@ -34,6 +35,9 @@ struct LogDirectory {
   std::atomic<bool> offline{false};
 };
 
+// Whether the disk cannot be trusted any more, after an error that is not about one log, its space or our descriptors.
+bool is_fault_of_disk(const runtime::IoError& error);
+
 // What the store and the syncs cost, for /metrics. Written on the writer's thread.
 class StoreMetrics final : public metadata::StoreObserver {
  public:
@@ -49,6 +53,9 @@ class Broker {
   struct Environment {
     const base::Clock& clock;
     runtime::FileSystem& files;
+    runtime::Host& host = runtime::machine_host();
+    std::optional<std::uint64_t> seed = std::nullopt;  // of what is drawn at random; nothing: the machine's
+    std::string sqlite_vfs = {};                       // the file layer of the store; empty: the machine's
   };
 
   Broker(Environment environment, Settings settings, config::Config file_config);
@@ -145,9 +152,9 @@ class Broker {
   bool all_opened_ = false;  // every log could be opened; else the folders are not marked as closed in order
   std::string cluster_id_;
   std::int64_t broker_epoch_ = -1;
-  std::unique_ptr<runtime::BlockingPool> store_thread_;
-  std::unique_ptr<runtime::BlockingPool> disk_pool_;
-  std::unique_ptr<runtime::BlockingPool> sync_pool_;
+  std::unique_ptr<runtime::Pool> store_thread_;
+  std::unique_ptr<runtime::Pool> disk_pool_;
+  std::unique_ptr<runtime::Pool> sync_pool_;
   StoreMetrics store_metrics_;
   std::unique_ptr<metadata::Store> store_;
   std::vector<std::unique_ptr<runtime::Core>> cores_;

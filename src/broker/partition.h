@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/uuid.h"
+#include "broker/failed_firsts.h"
 #include "broker/fetch_waiter.h"
 #include "broker/topic_settings.h"
 #include "protocol/error.h"
@@ -87,6 +88,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
 
   // Whether a flush was asked for that has not begun yet; the owner asks only once.
   bool flush_requested = false;
+  FailedFirsts failed_firsts;
 
  private:
   struct DurableWaiter {

@@ -7,6 +7,7 @@
 #include "broker/broker.h"
 #include "broker/recompress.h"
 #include "broker/shard.h"
+#include "protocol/record_batch.h"
 
 namespace thalweg::broker {
 
@@ -90,6 +91,9 @@ protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, Produc
   std::uint8_t* bytes = item.records.patchable();
   protocol::set_produced_timestamps(bytes, rules, *summary);
 
+  if (partition.failed_firsts.overtakes(*batch) && partition.log().producers().find(batch->producer_id()) == nullptr)
+    return fail(ErrorCode::out_of_order_sequence_number,
+                "the producer is new here, and a batch before this one failed");
   const storage::MutableBatch batches[] = {{bytes, batch->size_bytes()}};
   storage::AppendOptions append_options;
   append_options.leader_epoch = partition.leader_epoch();
@@ -97,9 +101,12 @@ protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, Produc
   storage::AppendResult result = partition.log().append(batches, append_options);
   if (!result.ok()) {
     if (result.write_failed && !result.out_of_space) shard.directory_failed(partition.directory(), result.detail);
+    if (result.write_failed && partition.log().producers().find(batch->producer_id()) == nullptr)
+      partition.failed_firsts.note(*batch);
     if (tells_log_start(result.error)) outcome.log_start_offset = partition.log().log_start_offset();
     return fail(result.error, std::move(result.detail));
   }
+  partition.failed_firsts.forget(batch->producer_id());
   outcome.base_offset = result.first_offset;
   outcome.log_start_offset = result.log_start_offset;
   // What a duplicate was stored with is told whatever the topic's timestamp type, as Kafka does.
@@ -113,6 +120,13 @@ protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, Produc
     shard.metrics().records_bytes_in.add(static_cast<std::int64_t>(batch->size_bytes()));
   }
   return result.durable_end_offset;
+}
+
+// The log cannot be opened, for now or for ever.
+void not_open(Operation& operation, std::size_t index, Partition& partition, ErrorCode error) {
+  const auto batch = protocol::parse_batch(operation.items[index].records.span());
+  if (batch) partition.failed_firsts.note(*batch);
+  operation.finish(index, error);
 }
 
 void append_open(const std::shared_ptr<Operation>& operation, std::size_t index,
@@ -152,11 +166,11 @@ void produce(Shard& shard, std::vector<ProduceItem> items, ProduceOptions option
     } else if (partition->state() == Partition::State::opening) {
       Partition& opening = *partition;
       opening.when_open([operation, i, partition = std::move(partition)](ErrorCode error) {
-        if (error != ErrorCode::none) return operation->finish(i, error);
+        if (error != ErrorCode::none) return not_open(*operation, i, *partition, error);
         append_open(operation, i, partition);
       });
     } else {
-      operation->finish(i, partition->closed_error());
+      not_open(*operation, i, *partition, partition->closed_error());
     }
   }
 }

@@ -17,6 +17,27 @@ namespace {
 // Files whose loaded index entries one core keeps.
 constexpr std::size_t kLoadedIndexes = 256;
 
+// Opens the log of a partition of the topic, whose folder may be there or not. A folder that belongs to another topic
+// is one that could not be taken away when that was deleted: it goes aside.
+template <class Open>
+runtime::IoResult<std::unique_ptr<storage::Log>> open_folder(storage::LogContext& context, const std::string& folder,
+                                                             const base::Uuid& topic_id, const Open& open) {
+  runtime::FileSystem& files = context.files;
+  std::optional<base::Uuid> owner;
+  ASSIGN_OR_RETURN(const bool exists, files.exists(folder));
+  if (exists) {
+    ASSIGN_OR_RETURN(owner, storage::read_partition_metadata(files, folder));
+    if (owner && *owner != topic_id) {
+      LOG_WARN("broker", "{} belongs to another topic; it is renamed to *.{}-stray", folder, owner->str());
+      TRY(files.rename(folder, folder + "." + owner->str() + "-stray"));
+      owner.reset();
+    }
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<storage::Log> log, open());
+  if (!owner) TRY(storage::write_partition_metadata(files, folder, topic_id));
+  return log;
+}
+
 }  // namespace
 
 Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
@@ -101,6 +122,7 @@ std::shared_ptr<const TopicSettings> Shard::settings_of(const metadata::Topic& t
 }
 
 std::shared_ptr<Partition> Shard::find_partition(const PartitionKey& key) {
+  if (closed_) return nullptr;
   const auto found = partitions_.find(key);
   if (found != partitions_.end()) {
     if (found->second->state() == Partition::State::closed) open_log(found->second);
@@ -145,15 +167,8 @@ void Shard::open_log(const std::shared_ptr<Partition>& partition) {
                             config = partition->settings().log] {
     const storage::OpenOptions options{
         .clean_shutdown = !unclean, .recovery_point = 0, .log_start_offset = 0, .now_ms = now};
-    runtime::IoResult<std::unique_ptr<storage::Log>> log =
-        storage::Log::open(log_context_, folder, name, config, options);
-    if (log) {
-      const auto id = storage::read_partition_metadata(broker_.files(), folder);
-      if (!id || *id != partition->key().topic_id) {
-        const auto written = storage::write_partition_metadata(broker_.files(), folder, partition->key().topic_id);
-        if (!written) log = std::unexpected(written.error());
-      }
-    }
+    auto log = open_folder(log_context_, folder, partition->key().topic_id,
+                           [&] { return storage::Log::open(log_context_, folder, name, config, options); });
     core_.post([this, partition, folder, log = std::move(log)]() mutable {
       opened(partition, std::move(log));
       opening_folders_.erase(folder);
@@ -173,14 +188,16 @@ void Shard::opened(const std::shared_ptr<Partition>& partition, runtime::IoResul
     LOG_ERROR("broker", "cannot open {}-{}: {}", partition->topic(), partition->key().partition, why);
     const bool removed = partition->state() == Partition::State::removed;
     if (!removed) (void)partition->take_log(Partition::State::offline, ErrorCode::kafka_storage_error);
-    if (!log.error().out_of_descriptors() && !log.error().out_of_space()) {
+    if (is_fault_of_disk(log.error())) {
       broker_.directory_failed(partition->directory(), why);
-    } else if (!removed) {
-      partition->retry_open();  // no fault of the disk: the next request tries again
+    } else if (!removed && (log.error().out_of_descriptors() || log.error().out_of_space())) {
+      partition->retry_open();  // that may pass: the next request tries again
     }
     return;
   }
   if (partition->state() == Partition::State::removed) return remove_log(*partition, std::move(*log));
+  // Its directory has failed meanwhile.
+  if (partition->state() != Partition::State::opening) return;
   partition->install(std::move(*log));
 }
 
@@ -261,6 +278,7 @@ std::vector<Shard::ClosedLog> Shard::log_positions() {
 
 std::vector<Shard::ClosedLog> Shard::close_logs() {
   subscription_.end();
+  closed_ = true;
   std::vector<ClosedLog> result;
   for (auto& [key, partition] : partitions_) {
     if (!partition->is_open()) continue;

@@ -71,6 +71,8 @@ class Shard {
   void remove_parked(FetchWaiter& waiter) { parked_.erase(&waiter); }
   void stop_waiting();
 
+  // Calls `done` once no sync is under way; after close_logs(), for then none begins any more.
+  void when_flushed(std::function<void()> done);
   // Asks for a sync of what the partition has appended; its high watermark follows.
   void request_flush(const std::shared_ptr<Partition>& partition);
   // A write or sync in the directory has failed for good: on every core its partitions stop.
@@ -140,6 +142,7 @@ class Shard {
   std::unordered_map<base::Uuid, std::shared_ptr<const TopicSettings>> settings_;
   std::shared_ptr<const TopicSettings> default_settings_;
   bool stopping_ = false;
+  bool closed_ = false;  // close_logs() was called: no log is opened any more
   std::unordered_set<FetchWaiter*> parked_;
   // Folders that a pool is opening, and partitions that wait for one: a topic deleted and created again has the same.
   std::unordered_set<std::string> opening_folders_;

@@ -36,6 +36,12 @@ void Shard::request_flush(const std::shared_ptr<Partition>& partition) {
   if (flushes.outstanding == 0) post_flush_turn(partition->directory());
 }
 
+void Shard::when_flushed(std::function<void()> done) {
+  constexpr std::chrono::milliseconds kLook{1};
+  if (std::ranges::all_of(flushes_, [](const auto& flushes) { return flushes->scheduler->idle(); })) return done();
+  core_.at(core_.clock().steady() + kLook, [this, done = std::move(done)] { when_flushed(done); });
+}
+
 void Shard::post_flush_turn(std::size_t directory) {
   if (std::exchange(flushes_[directory]->turn_posted, true)) return;
   core_.post([this, directory] { flush_turn(directory); });
