@@ -1,5 +1,7 @@
 """What cases about groups share: members that join, sync, beat and leave, and the requests that go with them."""
 
+import time
+
 # The versions of the other APIs that clients of the time used beside a version of JoinGroup.
 SYNC = (0, 1, 1, 2, 2, 3, 4, 5, 5, 5)
 HEARTBEAT = (0, 1, 1, 2, 2, 3, 4, 4, 4, 4)
@@ -154,6 +156,8 @@ class Member:
     def end_join(self, sent):
         answer = self.answer = self.b.receive(sent)
         if answer and answer["errorCode"] in (0, MEMBER_ID_REQUIRED):
+            if not self.id:
+                there(self.b, self.group)
             self.id = answer["memberId"]
         if answer and answer["errorCode"] == 0:
             self.generation, self.leads = answer["generationId"], answer["leader"] == self.id
@@ -201,6 +205,14 @@ class Member:
         return self.b.call(
             "OffsetCommit", COMMIT[self.v], commit_fields(self.b, self.group, offsets, **given), on=self.connection
         )
+
+
+def there(b, group):
+    """Waits until a group can be seen: a coordinator may answer the join that made it a little earlier. Where it is never
+    seen, what is asked next tells."""
+    deadline = time.monotonic() + 5
+    while b.group_state(group) == "Dead" and time.monotonic() < deadline:
+        time.sleep(0.005)
 
 
 def heartbeat_code(member):

@@ -68,7 +68,7 @@ def sync_empty(b, v):
 
 @case("sync-group/protocol", versions=[4, 5])
 def sync_protocol(b, v):
-    """From version 5 the type and the name must be the group's; null is not compared."""
+    """From version 5 both the type and the name must be given and be the group's; before, nobody looks at them."""
     one = joined(b, 9)
     for _ in ("completing", "stable"):
         for kind, name in (
@@ -77,13 +77,16 @@ def sync_protocol(b, v):
             ("", "range"),
             ("consumer", ""),
             ("Consumer", "range"),
+            (None, None),
+            (None, "range"),
+            ("consumer", None),
         ):
             sync(b, v, one.group, one.id, one.generation, protocolType=kind, protocolName=name)
-            one.generation = 1
-        sync(b, v, one.group, one.id, 7, protocolType="other", protocolName="range")
-        sync(b, v, one.group, one.id, one.generation, [(one.id, b"x")], protocolType=None, protocolName=None)
-    sync(b, v, one.group, one.id, one.generation, protocolType=None)
-    sync(b, v, one.group, one.id, one.generation, protocolName=None)
+        sync(b, v, one.group, one.id, one.generation + 1, protocolType="other", protocolName="range")
+        sync(b, v, one.group, "someone", one.generation, protocolType="other", protocolName="range")
+        sync(b, v, one.group, "someone", one.generation, protocolType=None, protocolName=None)
+        sync(b, v, "", one.id, one.generation, protocolType=None, protocolName=None)
+        sync(b, v, one.group, one.id, one.generation, [(one.id, b"x")])
 
 
 @case("sync-group/instance", versions=[3, 4, 5])

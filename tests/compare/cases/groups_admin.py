@@ -1,6 +1,6 @@
 """ListGroups, DescribeGroups and DeleteGroups."""
 
-from groups import ONE, TWO, Member, alone, describe, fetch, join_fields, preparing, set_offsets, stable
+from groups import ONE, TWO, Member, alone, describe, fetch, join_fields, preparing, set_offsets, stable, there
 from harness import case
 
 LISTS, DESCRIBES, DELETES = range(6), range(7), range(4)
@@ -161,6 +161,7 @@ def describe_members(b, v):
 @case("describe-groups/client-id", versions=[0, 6], each={"null": None, "empty": "", "umlaut": "\u00e4"})
 def describe_client(b, v, text):
     b.call("JoinGroup", 0, join_fields(b.group()), header={"clientId": text})
+    there(b, b.group())
     described(b, v, b.group())
 
 

@@ -18,6 +18,7 @@ from groups import (
     stable,
     subscription,
     sync_fields,
+    there,
 )
 from harness import case
 
@@ -106,6 +107,7 @@ def rebalance_timeout(b, v, ms):
 @case("join-group/no-protocols", versions=ALL)
 def no_protocols(b, v):
     join(b, v, b.group(), protocols=())
+    there(b, b.group())
     describe(b, b.group())
     one = alone(b, v, "there")
     join(b, v, one.group, protocols=())
@@ -116,6 +118,7 @@ def no_protocols(b, v):
 @case("join-group/no-protocol-type", versions=ALL)
 def no_protocol_type(b, v):
     join(b, v, b.group(), protocolType="")
+    there(b, b.group())
     describe(b, b.group())
     one = alone(b, v, "there")
     join(b, v, one.group, protocolType="")
@@ -346,9 +349,11 @@ def client_id(b, v, text):
     """It begins the member id, and a static member's instance id does."""
     header = {"clientId": text}
     b.call("JoinGroup", v, join_fields(b.group()), header=header)
+    there(b, b.group())
     describe(b, b.group())
     if v >= 5:
         b.call("JoinGroup", v, join_fields(b.group("s"), instance="mine"), header=header)
+        there(b, b.group("s"))
         describe(b, b.group("s"))
 
 

@@ -317,7 +317,7 @@ def not_rejoined(b, v):
 
 @case("static-members/full", versions=[5, 9])
 def full(b, v):
-    """Starting again needs no new place in a full group."""
+    """A full group turns away its own static member that starts again: without its id it counts as one more."""
     rest = tuple({"protocols": (("range", b"%d" % i),), "instance": f"i{i}"} for i in range(3))
     members = stable(b, v, first=FIRST, others=rest)
     Member(b, members[0].group, v, "new").join()
