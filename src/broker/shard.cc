@@ -196,7 +196,7 @@ void Shard::opened(const std::shared_ptr<Partition>& partition, runtime::IoResul
     return;
   }
   if (partition->state() == Partition::State::removed) return remove_log(*partition, std::move(*log));
-  // Its directory has failed meanwhile.
+  // Its directory has failed meanwhile, or the broker stops.
   if (partition->state() != Partition::State::opening) return;
   partition->install(std::move(*log));
 }
@@ -281,7 +281,12 @@ std::vector<Shard::ClosedLog> Shard::close_logs() {
   closed_ = true;
   std::vector<ClosedLog> result;
   for (auto& [key, partition] : partitions_) {
-    if (!partition->is_open()) continue;
+    if (!partition->is_open()) {
+      // One that a pool is opening comes too late: nothing may be appended to what nobody closes.
+      if (partition->state() == Partition::State::opening)
+        (void)partition->take_log(Partition::State::closed, ErrorCode::not_leader_or_follower);
+      continue;
+    }
     const std::size_t directory = partition->directory();
     const std::int64_t high_watermark = partition->high_watermark();
     std::unique_ptr<storage::Log> log =
