@@ -274,6 +274,7 @@ base::Result<void, std::string> Broker::register_node() {
 base::Result<void, std::string> Broker::open_logs() {
   struct Opened {
     PartitionKey key;
+    const metadata::Topic* topic = nullptr;
     int owner = 0;
     std::shared_ptr<const storage::LogConfig> config;
     std::unique_ptr<storage::Log> log;
@@ -327,6 +328,7 @@ base::Result<void, std::string> Broker::open_logs() {
       };
       auto slot = std::make_unique<Opened>();
       slot->key = {.topic_id = topic->id, .partition = name->partition};
+      slot->topic = topic;
       slot->owner = owner_of(name->topic, name->partition);
       slot->directory = directory_index(directory->id);
       const storage::OpenOptions options{.clean_shutdown = !unclean_,
@@ -335,10 +337,6 @@ base::Result<void, std::string> Broker::open_logs() {
                                          .now_ms = environment_.clock.wall_ms()};
       Opened* out = slot.get();
       opened.push_back(std::move(slot));
-      // Recovery makes indexes, which are as the topic has them.
-      shard(out->owner).core().post([&owner = shard(out->owner), out, topic] {
-        out->config = owner.settings_of(*topic)->log;
-      });
       tasks.emplace_back([this, out, folder, name = *name, options] {
         storage::LogContext& context = shard(out->owner).log_context();
         auto log = storage::Log::open(context, folder, name, out->config, options);
@@ -350,6 +348,12 @@ base::Result<void, std::string> Broker::open_logs() {
         }
       });
     }
+  }
+  // Recovery makes indexes, which are as the topic has them.
+  for (const auto& slot : opened) {
+    shard(slot->owner).core().post([&owner = shard(slot->owner), &slot = *slot] {
+      slot.config = owner.settings_of(*slot.topic)->log;
+    });
   }
   on_every_core([](Shard&) {});
   const auto began = environment_.clock.steady();

@@ -35,7 +35,8 @@ struct Node {
   Data data{};
   Data durable{};
   std::vector<Change> changes{};
-  bool poisoned = false;  // a sync has failed
+  bool poisoned = false;           // a sync has failed
+  std::uint32_t failed_syncs = 0;  // of the whole disk; each open file is told of them once
   bool cold = false;
   // of a folder
   Entries entries{};
@@ -129,7 +130,11 @@ std::unexpected<IoError> error(int number, std::string_view operation, std::stri
 class OpenFile final : public File {
  public:
   OpenFile(SimulatedFileSystem& files, NodePtr node, std::string path)
-      : files_(files), node_(std::move(node)), path_(std::move(path)), generation_(files.generation_) {}
+      : files_(files),
+        node_(std::move(node)),
+        path_(std::move(path)),
+        generation_(files.generation_),
+        failures_told_(node_->failed_syncs) {}
 
   IoResult<void> write_at(std::uint64_t position, std::span<const std::span<const std::uint8_t>> pieces) override {
     Change change{.position = position, .bytes = {}, .truncate = std::nullopt};
@@ -180,6 +185,8 @@ class OpenFile final : public File {
       node_->poisoned = true;
       return called;
     }
+    if (std::exchange(failures_told_, node_->failed_syncs) != node_->failed_syncs)
+      return error(EIO, "fdatasync", path_);
     if (!files_.syncs_ignored_) make_durable(*node_);
     return {};
   }
@@ -209,6 +216,7 @@ class OpenFile final : public File {
   NodePtr node_;
   std::string path_;
   std::uint64_t generation_;
+  std::uint32_t failures_told_;
 };
 
 }  // namespace simulated
@@ -392,7 +400,11 @@ IoResult<void> SimulatedFileSystem::sync_directory(const std::string& directory)
 IoResult<void> SimulatedFileSystem::sync_filesystem(const std::string& directory) {
   ++syncs_;
   if (auto called = call("syncfs", directory); !called) {
-    for_each(*root_, [](Node& node) { node.poisoned = !node.is_directory; });
+    for_each(*root_, [](Node& node) {
+      if (node.changes.empty()) return;
+      node.poisoned = true;
+      ++node.failed_syncs;
+    });
     return called;
   }
   if (!syncs_ignored_) for_each(*root_, [](Node& node) { make_durable(node); });

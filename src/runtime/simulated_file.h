@@ -1,12 +1,11 @@
 // SimulatedFileSystem: files in memory that misbehave as real ones may, by a seed, so that a test can ask what is left
 // after a crash.
 //
-//   - crash() undoes what was not synced: writes and truncations of a file are lost, kept, torn or reordered in pieces
-//   of
-//     512 bytes; changes of a folder's entries are lost from some point on. What has been synced stays.
-//   - the n-th call fails; a write that fails has written a part; a sync that fails has lost data for good, and later
-//   ones
-//     of that file succeed without making anything durable, as on Linux.
+//   - crash() undoes what was not synced: writes and truncations of a file are lost, kept, torn or reordered in
+//     pieces of 512 bytes; changes of a folder's entries are lost from some point on. What has been synced stays.
+//   - the n-th call fails; a write that fails has written a part; a sync that fails has lost data for good, and
+//     later ones of that file succeed without making anything durable, as on Linux. Where a sync of the whole disk
+//     fails, every file with something unsynced is told once, by its own next sync.
 //   - the disk has a size; a write beyond it writes a part and fails with ENOSPC until something is removed.
 //   - bytes can be cold: read_cached_at() refuses them until read_at() has read the file.
 //

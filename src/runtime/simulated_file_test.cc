@@ -97,6 +97,21 @@ TEST(SimulatedFile, FailedSyncLosesDataForGood) {
   FAIL() << "and made nothing durable";
 }
 
+TEST(SimulatedFile, AFailedSyncOfTheDiskIsToldToEachFileThatLostSomething) {
+  SimulatedFileSystem files(5);
+  const auto synced = files.open("/synced", OpenMode::create).value();
+  const auto dirty = files.open("/dirty", OpenMode::create).value();
+  const std::array<std::uint8_t, 3> bytes{1, 2, 3};
+  const std::array<std::span<const std::uint8_t>, 1> pieces{bytes};
+  for (const auto& file : {synced, dirty}) ASSERT_TRUE(file->write_at(0, pieces));
+  ASSERT_TRUE(synced->sync());
+  files.fail_call(0, EIO);
+  ASSERT_FALSE(files.sync_filesystem("/"));
+  EXPECT_TRUE(synced->sync());
+  EXPECT_FALSE(dirty->sync());
+  EXPECT_TRUE(dirty->sync()) << "a failure is told once";
+}
+
 TEST(SimulatedFile, FullDiskTakesAPart) {
   SimulatedFileSystem files{1};
   files.set_capacity(6);
