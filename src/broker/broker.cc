@@ -15,6 +15,7 @@
 #include "broker/offsets_mirror.h"
 #include "metadata/sqlite_store.h"
 #include "storage/checkpoints.h"
+#include "storage/log_folder.h"
 #include "storage/topic_partition.h"
 
 namespace thalweg::broker {
@@ -314,6 +315,12 @@ base::Result<void, std::string> Broker::open_logs() {
         if (is_fault_of_disk(id.error())) failed.emplace_back(directory_index(directory->id), id.error().message());
         all_known = false;
         continue;
+      }
+      if (!*id) {
+        if (const auto empty = storage::is_log_folder_empty(environment_.files, folder); empty && *empty) {
+          LOG_INFO("broker", "{} was being made when the broker stopped; nothing is in it, and it is removed", folder);
+          if (environment_.files.remove_all(folder)) continue;
+        }
       }
       if (topic == nullptr || *id != topic->id || topic->partition(name->partition) == nullptr) {
         // Its topic was deleted, or it was never ours; nobody can reach it under this name again.

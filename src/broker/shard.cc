@@ -31,6 +31,9 @@ runtime::IoResult<std::unique_ptr<storage::Log>> open_folder(storage::LogContext
       LOG_WARN("broker", "{} belongs to another topic; it is renamed to *.{}-stray", folder, owner->str());
       TRY(files.rename(folder, folder + "." + owner->str() + "-stray"));
       owner.reset();
+    } else if (!owner) {
+      // Left by an attempt that failed before anything could be appended.
+      TRY(files.remove_all(folder));
     }
   }
   ASSIGN_OR_RETURN(std::unique_ptr<storage::Log> log, open());

@@ -254,15 +254,16 @@ IoResult<std::string> FileSystem::read_file(const std::string& path) {
   return contents;
 }
 
-IoResult<void> FileSystem::replace_file(const std::string& path, std::string_view contents) {
+IoResult<void> FileSystem::replace_file(const std::string& path, std::string_view contents, bool durable) {
   const std::string temporary = path + ".tmp";
   {
     ASSIGN_OR_RETURN(const std::shared_ptr<File> file, open(temporary, OpenMode::create));
     TRY(file->truncate(0));
     TRY(file->write_at(0, std::span(reinterpret_cast<const std::uint8_t*>(contents.data()), contents.size())));
-    TRY(file->sync());
+    if (durable) TRY(file->sync());
   }
   TRY(rename(temporary, path));
+  if (!durable) return {};
   const std::size_t slash = path.rfind('/');
   return sync_directory(slash == std::string::npos ? "." : path.substr(0, slash));
 }

@@ -107,8 +107,8 @@ class FileSystem {
   // Whole-file helpers on top of the calls above.
   IoResult<std::string> read_file(const std::string& path);
   // Writes a temporary file, syncs it, renames it over `path` and syncs the folder: the old or the new, never a
-  // mixture.
-  IoResult<void> replace_file(const std::string& path, std::string_view contents);
+  // mixture. Without `durable` nothing is synced, and a crash may leave an empty file.
+  IoResult<void> replace_file(const std::string& path, std::string_view contents, bool durable = true);
 };
 
 // Descriptors that this process may have open at once.

@@ -165,7 +165,7 @@ runtime::IoResult<std::optional<base::Uuid>> read_partition_metadata(runtime::Fi
                                                                      const std::string& folder) {
   const std::string path = in_directory(folder, kPartitionMetadataFileName);
   ASSIGN_OR_RETURN(const std::optional<std::string> text, read_if_exists(files, path));
-  if (!text) return std::nullopt;
+  if (!text || text->find_first_not_of('\0') == std::string::npos) return std::nullopt;
   constexpr std::string_view kVersion = "version:";
   constexpr std::string_view kTopicId = "topic_id:";
   std::string_view rest = *text;
@@ -180,8 +180,10 @@ runtime::IoResult<std::optional<base::Uuid>> read_partition_metadata(runtime::Fi
 
 runtime::IoResult<void> write_partition_metadata(runtime::FileSystem& files, const std::string& folder,
                                                  const base::Uuid& topic_id) {
-  return files.replace_file(in_directory(folder, kPartitionMetadataFileName),
-                            fmt::format("version: 0\ntopic_id: {}", topic_id.str()));
+  const std::string text = fmt::format("version: 0\ntopic_id: {}", topic_id.str());
+  ASSIGN_OR_RETURN(const std::shared_ptr<runtime::File> file,
+                   files.open(in_directory(folder, kPartitionMetadataFileName), runtime::OpenMode::create));
+  return file->write_at(0, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
 }
 
 }  // namespace thalweg::storage

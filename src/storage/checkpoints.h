@@ -66,9 +66,12 @@ runtime::IoResult<std::optional<MetaProperties>> read_meta_properties(runtime::F
 runtime::IoResult<void> write_meta_properties(runtime::FileSystem& files, const std::string& directory,
                                               const MetaProperties& properties);
 
-// partition.metadata: the id of the topic that the folder belongs to. Nothing where there is no file.
+// partition.metadata: the id of the topic that the folder belongs to. Nothing where there is no file, or one that a
+// crash has left without its contents: it is durable with the first records, so the folder has none that were promised.
 runtime::IoResult<std::optional<base::Uuid>> read_partition_metadata(runtime::FileSystem& files,
                                                                      const std::string& folder);
+// Writes it, not synced: the log's first flush does that (Log::flush_targets). One sync a partition, one after the
+// other, would take seconds for a topic of thousands.
 runtime::IoResult<void> write_partition_metadata(runtime::FileSystem& files, const std::string& folder,
                                                  const base::Uuid& topic_id);
 

@@ -90,7 +90,13 @@ TEST_F(CheckpointsTest, PartitionMetadata) {
   ASSERT_TRUE(write_partition_metadata(files_, "d", id).has_value());
   EXPECT_EQ(*files_.read_file("d/partition.metadata"), "version: 0\ntopic_id: dBvDMcqXQ8WDoKolAMK2KA");
   EXPECT_EQ(**read_partition_metadata(files_, "d"), id);
-  for (const char* text : {"", "version: 0\n", "version: x\ntopic_id: dBvDMcqXQ8WDoKolAMK2KA",
+  for (const std::string_view unwritten : {std::string_view(), std::string_view("\0\0\0", 3)}) {
+    put("d/partition.metadata", unwritten);
+    const auto read = read_partition_metadata(files_, "d");
+    ASSERT_TRUE(read.has_value());
+    EXPECT_FALSE(read->has_value()) << "a crash has left it without its contents";
+  }
+  for (const char* text : {"version: 0\n", "version: x\ntopic_id: dBvDMcqXQ8WDoKolAMK2KA",
                            "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA", "topic_id: dBvDMcqXQ8WDoKolAMK2KA"}) {
     put("d/partition.metadata", text);
     EXPECT_FALSE(read_partition_metadata(files_, "d").has_value()) << text;

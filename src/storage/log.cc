@@ -106,7 +106,10 @@ runtime::IoResult<std::optional<FlushTargets>> Log::flush_targets() {
   }
   if (entries_synced_ != entries_version_) {
     targets.folders.push_back(home_.folder);
-    if (folder_unsynced_) targets.folders.push_back(home_.folder.substr(0, home_.folder.rfind('/')));
+    if (folder_unsynced_) {
+      targets.folders.push_back(home_.folder.substr(0, home_.folder.rfind('/')));
+      TRY(add(in_directory(home_.folder, kPartitionMetadataFileName)));
+    }
   }
   return targets;
 }
@@ -173,7 +176,7 @@ runtime::IoResult<void> Log::close(const CloseOptions& options) {
   if (log_end_offset_ > last_snapshot_offset_) TRY(write_snapshot(log_end_offset_));
   runtime::FileSystem& files = home_.context.files;
   if (epochs_written_ != leader_epochs_.version()) {
-    TRY(files.replace_file(in_directory(home_.folder, kLeaderEpochsFileName), leader_epochs_.text()));
+    TRY(files.replace_file(in_directory(home_.folder, kLeaderEpochsFileName), leader_epochs_.text(), options.sync));
     epochs_written_ = leader_epochs_.version();
   }
   if (options.sync) {

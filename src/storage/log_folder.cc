@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "storage/checkpoints.h"
 #include "storage/segment_files.h"
 
 namespace thalweg::storage {
@@ -110,6 +111,16 @@ runtime::IoResult<LogFolder> list_log_folder(runtime::FileSystem& files, const s
     it = result.segments.erase(it);
   }
   return result;
+}
+
+runtime::IoResult<bool> is_log_folder_empty(runtime::FileSystem& files, const std::string& folder) {
+  ASSIGN_OR_RETURN(const std::vector<runtime::DirectoryEntry> listed, files.list(folder));
+  return std::ranges::all_of(listed, [](const runtime::DirectoryEntry& entry) {
+    if (entry.is_directory) return false;
+    if (entry.name == kPartitionMetadataFileName) return true;
+    const auto parsed = parse_segment_file_name(entry.name);
+    return parsed && (parsed->file != SegmentFile::log || entry.size == 0);
+  });
 }
 
 }  // namespace thalweg::storage

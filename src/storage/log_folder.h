@@ -26,4 +26,7 @@ struct LogFolder {
 //     `.cleaned` files at or before them show that the compaction was not done, they are removed themselves.
 runtime::IoResult<LogFolder> list_log_folder(runtime::FileSystem& files, const std::string& folder);
 
+// Whether the folder holds nothing but what the making of a log begins with: no record, and no file of others.
+runtime::IoResult<bool> is_log_folder_empty(runtime::FileSystem& files, const std::string& folder);
+
 }  // namespace thalweg::storage
