@@ -136,8 +136,11 @@ void IdempotentProducer::do_something(bool winding_down) {
   }
   std::erase_if(
       lanes_, [this](const auto& lane) { return !world_.ledger().has(lane.first.topic) && !lane.second.in_flight(); });
+  // Any of them: one whose topic is being deleted may have to wait for ever.
+  std::vector<Lane*> waiting;
   for (auto& [where, lane] : lanes_)
-    if (lane.must_resend && !lane.in_flight()) return resend(lane);
+    if (lane.must_resend && !lane.in_flight()) waiting.push_back(&lane);
+  if (!waiting.empty()) return resend(*waiting[random_.below(waiting.size())]);
   const auto where = any_partition();
   if (winding_down || !where) return;
   Lane& lane = lanes_[*where];
