@@ -180,10 +180,8 @@ runtime::IoResult<std::optional<base::Uuid>> read_partition_metadata(runtime::Fi
 
 runtime::IoResult<void> write_partition_metadata(runtime::FileSystem& files, const std::string& folder,
                                                  const base::Uuid& topic_id) {
-  const std::string text = fmt::format("version: 0\ntopic_id: {}", topic_id.str());
-  ASSIGN_OR_RETURN(const std::shared_ptr<runtime::File> file,
-                   files.open(in_directory(folder, kPartitionMetadataFileName), runtime::OpenMode::create));
-  return file->write_at(0, std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+  return files.replace_file(in_directory(folder, kPartitionMetadataFileName),
+                            fmt::format("version: 0\ntopic_id: {}", topic_id.str()), false);
 }
 
 }  // namespace thalweg::storage

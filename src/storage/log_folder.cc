@@ -117,7 +117,7 @@ runtime::IoResult<bool> is_log_folder_empty(runtime::FileSystem& files, const st
   ASSIGN_OR_RETURN(const std::vector<runtime::DirectoryEntry> listed, files.list(folder));
   return std::ranges::all_of(listed, [](const runtime::DirectoryEntry& entry) {
     if (entry.is_directory) return false;
-    if (entry.name == kPartitionMetadataFileName) return true;
+    if (entry.name.starts_with(kPartitionMetadataFileName)) return true;  // or its temporary file
     const auto parsed = parse_segment_file_name(entry.name);
     return parsed && (parsed->file != SegmentFile::log || entry.size == 0);
   });
