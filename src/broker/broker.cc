@@ -291,8 +291,12 @@ base::Result<void, std::string> Broker::open_logs() {
   for (const auto& directory : directories_) {
     const auto entries = environment_.files.list(directory->path);
     if (!entries) return std::unexpected("log.dirs: " + entries.error().message());
-    const auto read = [&](std::string_view name) {
-      return storage::read_offsets(environment_.files, storage::in_directory(directory->path, name));
+    // As Kafka, one that is damaged counts as one that is missing.
+    const auto read = [&](std::string_view name) -> runtime::IoResult<storage::OffsetMap> {
+      auto offsets = storage::read_offsets(environment_.files, storage::in_directory(directory->path, name));
+      if (offsets || offsets.error().error_number != EBADMSG) return offsets;
+      LOG_ERROR("broker", "{}; its offsets count as 0", offsets.error().message());
+      return storage::OffsetMap();
     };
     const auto recovery_points = read(storage::kRecoveryPointsFileName);
     const auto log_starts = read(storage::kLogStartOffsetsFileName);
@@ -469,14 +473,15 @@ void Broker::schedule_checkpoints() {
           const std::lock_guard lock(gathered->mutex);
           for (auto& log : shard.log_positions()) gathered->logs.push_back(std::move(log));
         }
-        if (--gathered->left == 0) disk_pool_->post([this, gathered] { write_checkpoints(std::move(gathered->logs)); });
+        if (--gathered->left == 0) disk_pool_->post([this, gathered] { (void)write_checkpoints(gathered->logs); });
       });
     }
     schedule_checkpoints();
   });
 }
 
-void Broker::write_checkpoints(std::vector<Shard::ClosedLog> logs) {
+std::vector<bool> Broker::write_checkpoints(const std::vector<Shard::ClosedLog>& logs) {
+  std::vector<bool> whole(directories_.size(), true);
   for (std::size_t i = 0; i < directories_.size(); ++i) {
     if (directories_[i]->offline) continue;
     storage::OffsetMap recovery_points, log_starts, high_watermarks;
@@ -489,12 +494,16 @@ void Broker::write_checkpoints(std::vector<Shard::ClosedLog> logs) {
     const auto write = [&](std::string_view name, const storage::OffsetMap& offsets) {
       const auto written =
           storage::write_offsets(environment_.files, storage::in_directory(directories_[i]->path, name), offsets);
-      if (!written) LOG_ERROR("broker", "cannot write a checkpoint: {}", written.error().message());
+      if (written) return;
+      whole[i] = false;
+      LOG_ERROR("broker", "cannot write a checkpoint: {}", written.error().message());
+      if (is_fault_of_disk(written.error())) directory_failed(i, written.error().message());
     };
     write(storage::kRecoveryPointsFileName, recovery_points);
     write(storage::kLogStartOffsetsFileName, log_starts);
     write(storage::kHighWatermarksFileName, high_watermarks);
   }
+  return whole;
 }
 
 void Broker::stop() {
@@ -527,12 +536,12 @@ void Broker::stop() {
     }
   }
   if (clean) {
-    write_checkpoints(std::move(logs));
-    for (const auto& directory : directories_) {
-      if (directory->offline) continue;
-      const auto marked =
-          storage::write_clean_shutdown(environment_.files, directory->path, {.broker_epoch = broker_epoch_});
-      if (!marked) LOG_ERROR("broker", "cannot mark {}: {}", directory->path, marked.error().message());
+    const std::vector<bool> whole = write_checkpoints(logs);
+    for (std::size_t i = 0; i < directories_.size(); ++i) {
+      const std::string& path = directories_[i]->path;
+      if (directories_[i]->offline || !whole[i]) continue;
+      const auto marked = storage::write_clean_shutdown(environment_.files, path, {.broker_epoch = broker_epoch_});
+      if (!marked) LOG_ERROR("broker", "cannot mark {}: {}", path, marked.error().message());
     }
   }
   std::promise<void> store_stopped;

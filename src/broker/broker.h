@@ -138,7 +138,8 @@ class Broker {
   // Takes the leases of the group coordinators and loads their groups.
   base::Result<void, std::string> start_groups();
   void schedule_checkpoints();
-  void write_checkpoints(std::vector<Shard::ClosedLog> logs);
+  // Whether all of a directory's were written, by its index. Where the disk is at fault the directory goes offline.
+  std::vector<bool> write_checkpoints(const std::vector<Shard::ClosedLog>& logs);
   // Runs `work(shard)` on every core and waits for all. Not on a core.
   void on_every_core(const std::function<void(Shard&)>& work);
 
