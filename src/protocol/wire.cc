@@ -194,6 +194,8 @@ base::BufferChain Writer::finish() && {
 }
 
 bool tags_rise(const UnknownTaggedFields& fields) {
+  // Kafka reads tags as signed numbers, and writes none from the greatest one on.
+  if (!fields.empty() && (fields.end() - 1)->tag >= INT32_MAX) return false;
   for (std::size_t i = 1; i < fields.size(); ++i)
     if (fields.begin()[i - 1].tag >= fields.begin()[i].tag) return false;
   return true;
