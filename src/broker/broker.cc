@@ -473,10 +473,14 @@ void Broker::schedule_checkpoints() {
           const std::lock_guard lock(gathered->mutex);
           for (auto& log : shard.log_positions()) gathered->logs.push_back(std::move(log));
         }
-        if (--gathered->left == 0) disk_pool_->post([this, gathered] { (void)write_checkpoints(gathered->logs); });
+        if (--gathered->left > 0) return;
+        // The next ones are due after these: two that write at once take away each other's unfinished files.
+        disk_pool_->post([this, gathered] {
+          (void)write_checkpoints(gathered->logs);
+          cores_.front()->post([this] { schedule_checkpoints(); });
+        });
       });
     }
-    schedule_checkpoints();
   });
 }
 
