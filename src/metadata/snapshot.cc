@@ -214,6 +214,16 @@ Result<void, ApplyFault> Snapshot::applied(Revision /*revision*/, const records:
   return {};
 }
 
+Result<void, ApplyFault> Snapshot::applied(Revision /*revision*/, const records::AclAdded& record) {
+  if (acls_.find(&record.acl) == nullptr) restore_acl(record.acl);
+  return {};
+}
+
+Result<void, ApplyFault> Snapshot::applied(Revision /*revision*/, const records::AclRemoved& record) {
+  acls_.erase(&record.acl);
+  return {};
+}
+
 void Snapshot::restore_topic(Topic topic) {
   partition_count_ += topic.partitions.size();
   put(std::make_shared<const Topic>(std::move(topic)));
@@ -231,6 +241,12 @@ void Snapshot::restore_config(const records::ConfigResource& resource, std::stri
 }
 
 void Snapshot::restore_lease(std::string name, Lease lease) { leases_.set(std::move(name), lease); }
+
+void Snapshot::restore_acl(records::Acl acl) {
+  auto held = std::make_shared<const records::Acl>(std::move(acl));
+  const records::Acl* const key = held.get();
+  acls_.set(key, std::move(held));
+}
 
 void Snapshot::restore_facts(std::string cluster_id, std::int64_t next_producer_id) {
   cluster_id_ = std::move(cluster_id);

@@ -90,6 +90,11 @@ struct Lease {
   friend bool operator==(const Lease&, const Lease&) = default;
 };
 
+// Orders ACLs by what they say, wherever they stand.
+struct AclLess {
+  bool operator()(const records::Acl* a, const records::Acl* b) const { return *a < *b; }
+};
+
 // Why a record cannot be applied, for the log.
 struct ApplyFault {
   std::string what;
@@ -102,6 +107,8 @@ class Snapshot {
   using Nodes = PersistentMap<protocol::BrokerId, std::shared_ptr<const Node>>;
   using ConfigsByResource = PersistentMap<records::ConfigResource, std::shared_ptr<const Configs>>;
   using Leases = PersistentMap<std::string, Lease>;
+  // The keys point to what the values hold.
+  using Acls = PersistentMap<const records::Acl*, std::shared_ptr<const records::Acl>, AclLess>;
 
   // The revision that this is the state of. Revisions that change nothing a snapshot holds are not published on their
   // own, so it may be behind the newest commit of an offset.
@@ -140,6 +147,14 @@ class Snapshot {
   [[nodiscard]] const Lease* lease(const std::string& name) const { return leases_.find(name); }
   [[nodiscard]] const Leases& leases() const { return leases_; }
 
+  // All ACLs, those on one resource pattern beside each other.
+  [[nodiscard]] const Acls& acls() const { return acls_; }
+  // The ACL as the snapshot holds it, or null where it is not in force.
+  [[nodiscard]] std::shared_ptr<const records::Acl> acl(const records::Acl& acl) const {
+    const auto* const found = acls_.find(&acl);
+    return found == nullptr ? nullptr : *found;
+  }
+
   // Makes this the state after `record`, which revision `revision` commits. A record of a coordinator changes nothing.
   //   errors   the record contradicts what is there (a name taken, an unknown topic, an id that goes back): this copy
   //            is then of no more use
@@ -152,6 +167,7 @@ class Snapshot {
   void restore_node(Node node);
   void restore_config(const records::ConfigResource& resource, std::string key, ConfigValue value);
   void restore_lease(std::string name, Lease lease);
+  void restore_acl(records::Acl acl);
   void restore_facts(std::string cluster_id, std::int64_t next_producer_id);
 
  private:
@@ -176,6 +192,8 @@ class Snapshot {
   base::Result<void, ApplyFault> applied(Revision revision, const records::ConfigRemoved& record);
   base::Result<void, ApplyFault> applied(Revision revision, const records::ProducerIdBlockAllocated& record);
   base::Result<void, ApplyFault> applied(Revision revision, const records::LeaseChanged& record);
+  base::Result<void, ApplyFault> applied(Revision revision, const records::AclAdded& record);
+  base::Result<void, ApplyFault> applied(Revision revision, const records::AclRemoved& record);
 
   Revision revision_;
   std::string cluster_id_;
@@ -186,6 +204,7 @@ class Snapshot {
   Nodes nodes_;
   ConfigsByResource configs_;
   Leases leases_;
+  Acls acls_;
 };
 
 // The news between two snapshots as records, for followers of whom a reload hides the change sets themselves. They tell

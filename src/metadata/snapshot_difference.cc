@@ -84,6 +84,13 @@ void add_configs(const Snapshot& before, const Snapshot& after, std::vector<Reco
   }
 }
 
+void add_acls(const Snapshot& before, const Snapshot& after, std::vector<Record>& out) {
+  for (const auto& [key, acl] : before.acls())
+    if (after.acl(*acl) == nullptr) out.emplace_back(records::AclRemoved{.acl = *acl});
+  for (const auto& [key, acl] : after.acls())
+    if (before.acl(*acl) == nullptr) out.emplace_back(records::AclAdded{.acl = *acl});
+}
+
 }  // namespace
 
 std::vector<Record> difference(const Snapshot& before, const Snapshot& after) {
@@ -102,6 +109,7 @@ std::vector<Record> difference(const Snapshot& before, const Snapshot& after) {
       out.emplace_back(records::LeaseChanged{
           .name = name, .owner = lease.owner, .epoch = lease.epoch, .expires_ms = lease.expires_ms});
   }
+  add_acls(before, after, out);
   return out;
 }
 

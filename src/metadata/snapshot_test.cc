@@ -129,6 +129,15 @@ TEST(Snapshot, TheDifferenceTellsEverythingThatIsNotTheSame) {
                  records::ConfigSet{.resource = topic_resource("kept"), .key = "a", .value = "1"},
                  records::ConfigSet{.resource = topic_resource("kept"), .key = "b", .value = "1"},
                  records::ConfigSet{.resource = topic_resource("made anew"), .key = "a", .value = "1"}});
+  records::Acl acl{.resource_type = records::AclResourceType::topic,
+                   .resource_name = "a",
+                   .principal = "User:a",
+                   .host = "*",
+                   .operation = records::AclOperation::read,
+                   .permission = records::AclPermission::allow};
+  records::Acl other = acl;
+  other.permission = records::AclPermission::deny;
+  apply(before, {records::AclAdded{.acl = acl}});
   Snapshot after = before;
   EXPECT_TRUE(difference(before, after).empty());
   const std::vector<Record> changes = {
@@ -143,6 +152,8 @@ TEST(Snapshot, TheDifferenceTellsEverythingThatIsNotTheSame) {
       records::ConfigSet{.resource = topic_resource("made anew"), .key = "a", .value = "1"},
       records::ProducerIdBlockAllocated{.node_id = protocol::kNoBroker, .next_producer_id = 1000},
       records::LeaseChanged{.name = "l", .owner = BrokerId(1), .epoch = 3},
+      records::AclRemoved{.acl = acl},
+      records::AclAdded{.acl = other},
   };
   apply(after, changes);
   EXPECT_THAT(difference(before, after), testing::UnorderedElementsAreArray(changes));

@@ -10,7 +10,7 @@ namespace {
 
 // A migration that has been released is never edited; what is wrong in it, the next one puts right. {bytes},
 // {key} and {clustered} stand for the words of the dialect.
-constexpr std::array<std::string_view, 1> kMigrations = {
+constexpr auto kMigrations = std::to_array<std::string_view>({
     R"sql(
 CREATE TABLE store (
   id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
@@ -82,7 +82,19 @@ CREATE TABLE group_offsets (
 ){clustered};
 CREATE INDEX group_offsets_by_topic ON group_offsets (topic_id);
 )sql",
-};
+    R"sql(
+CREATE TABLE acls (
+  resource_type BIGINT NOT NULL,
+  resource_name {key} NOT NULL,
+  pattern_type BIGINT NOT NULL,
+  principal {key} NOT NULL,
+  host {key} NOT NULL,
+  operation BIGINT NOT NULL,
+  permission BIGINT NOT NULL,
+  PRIMARY KEY (resource_type, resource_name, pattern_type, principal, host, operation, permission)
+){clustered};
+)sql",
+});
 
 constexpr std::string_view kStatements[] = {
 #define STATEMENT(name, text) text,

@@ -4,7 +4,7 @@
 //   thalweg_schema  one row: the number of the last migration that was run; the one table no migration may change
 //   store           one row: newest revision, last trimmed change, cluster id, next producer id, node of an embedded
 //   store nodes           one row a node; `registration` is its NodeRegistered record in the form of records/codec.h
-//   topics, partitions, configs, leases           as their records say; `version` is the revision that wrote the row
+//   topics, partitions, configs, leases, acls     as their records say; `version` is the revision that wrote the row
 //   changes         what each revision changed, as records; for followers, trimmed at the old end
 //   group_states, group_offsets                   what belongs to coordinators
 #pragma once

@@ -69,6 +69,7 @@ class SqliteEngine final : public Engine {
   EngineResult<void> load_topics(Snapshot& snapshot);
   EngineResult<void> load_configs(Snapshot& snapshot);
   EngineResult<void> load_leases(Snapshot& snapshot);
+  EngineResult<void> load_acls(Snapshot& snapshot);
 
   EngineResult<void> write_node(protocol::BrokerId id, const WriteSet& change);
   EngineResult<void> write_partitions(const base::Uuid& topic_id, const WriteSet& change);
@@ -83,6 +84,9 @@ class SqliteEngine final : public Engine {
   EngineResult<void> write_record(const records::ConfigRemoved& r, const WriteSet& change);
   EngineResult<void> write_record(const records::ProducerIdBlockAllocated& r, const WriteSet& change);
   EngineResult<void> write_record(const records::LeaseChanged& r, const WriteSet& change);
+  EngineResult<void> run_for(Statement statement, const records::Acl& acl);
+  EngineResult<void> write_record(const records::AclAdded& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::AclRemoved& r, const WriteSet& change);
   EngineResult<void> write_record(const records::OffsetCommitted& r, const WriteSet& change);
   EngineResult<void> write_record(const records::OffsetDeleted& r, const WriteSet& change);
   EngineResult<void> write_record(const records::GroupChanged& r, const WriteSet& change);
@@ -118,6 +122,7 @@ EngineResult<Engine::Loaded> SqliteEngine::load() {
   TRY(load_topics(loaded.snapshot));
   TRY(load_configs(loaded.snapshot));
   TRY(load_leases(loaded.snapshot));
+  TRY(load_acls(loaded.snapshot));
   loaded.snapshot.advance_to(loaded.newest);
   return loaded;
 }
@@ -191,6 +196,21 @@ EngineResult<void> SqliteEngine::load_leases(Snapshot& snapshot) {
                            {.owner = protocol::BrokerId(static_cast<std::int32_t>(row.number(1))),
                             .epoch = static_cast<std::int32_t>(row.number(2)),
                             .expires_ms = row.number(3)});
+  }
+}
+
+EngineResult<void> SqliteEngine::load_acls(Snapshot& snapshot) {
+  Cursor row = query(Statement::select_acls);
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) return {};
+    snapshot.restore_acl({.resource_type = static_cast<records::AclResourceType>(row.number(0)),
+                          .resource_name = std::string(row.text(1)),
+                          .pattern_type = static_cast<records::AclPatternType>(row.number(2)),
+                          .principal = std::string(row.text(3)),
+                          .host = std::string(row.text(4)),
+                          .operation = static_cast<records::AclOperation>(row.number(5)),
+                          .permission = static_cast<records::AclPermission>(row.number(6))});
   }
 }
 
@@ -382,6 +402,20 @@ EngineResult<void> SqliteEngine::write_record(const records::ProducerIdBlockAllo
 
 EngineResult<void> SqliteEngine::write_record(const records::LeaseChanged& r, const WriteSet& /*change*/) {
   return run(Statement::upsert_lease, r.name, r.owner, r.epoch, r.expires_ms);
+}
+
+EngineResult<void> SqliteEngine::run_for(Statement statement, const records::Acl& acl) {
+  return run(statement, std::int64_t{std::to_underlying(acl.resource_type)}, acl.resource_name,
+             std::int64_t{std::to_underlying(acl.pattern_type)}, acl.principal, acl.host,
+             std::int64_t{std::to_underlying(acl.operation)}, std::int64_t{std::to_underlying(acl.permission)});
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::AclAdded& r, const WriteSet& /*change*/) {
+  return run_for(Statement::insert_acl, r.acl);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::AclRemoved& r, const WriteSet& /*change*/) {
+  return run_for(Statement::delete_acl, r.acl);
 }
 
 EngineResult<void> SqliteEngine::write_record(const records::OffsetCommitted& r, const WriteSet& change) {

@@ -198,7 +198,14 @@ TYPED_TEST(StoreTest, EverythingIsThereAfterAReopening) {
            .topic_id = uuid_of(2), .partition = 1, .leader = BrokerId(1), .leader_epoch = 6, .directory = uuid_of(3)}});
   bench.accept({records::NodeStarted{.node_id = BrokerId(1), .started_ms = 78, .unclean = true}});
   bench.accept({records::ProducerIdBlockAllocated{.node_id = BrokerId(1), .next_producer_id = 2000},
-                records::LeaseChanged{.name = "l", .owner = BrokerId(1), .epoch = 3, .expires_ms = 9}});
+                records::LeaseChanged{.name = "l", .owner = BrokerId(1), .epoch = 3, .expires_ms = 9},
+                records::AclAdded{.acl = {.resource_type = records::AclResourceType::user,
+                                          .resource_name = "a",
+                                          .pattern_type = records::AclPatternType::prefixed,
+                                          .principal = "User:b",
+                                          .host = "10.0.0.0/8",
+                                          .operation = records::AclOperation::create_tokens,
+                                          .permission = records::AclPermission::deny}}});
   bench.accept({topic_created(3, "c"), records::TopicDeleted{.topic_id = uuid_of(3)}, topic_created(4, "c")});
   bench.accept({records::GroupChanged{.group_id = "g",
                                       .kind = records::GroupKind::consumer,
@@ -232,7 +239,13 @@ TYPED_TEST(StoreTest, TheRowsAlwaysSayWhatMemorySays) {
     const auto any_record = [&]() -> Record {
       const int id = 1 + below(8);
       const std::string name = "t" + std::to_string(1 + below(6));
-      switch (below(10)) {
+      const records::Acl acl{.resource_type = records::AclResourceType::topic,
+                             .resource_name = name,
+                             .principal = "User:u" + std::to_string(below(2)),
+                             .host = "*",
+                             .operation = records::AclOperation::read,
+                             .permission = records::AclPermission::allow};
+      switch (below(12)) {
         case 0:
           return records::NodeRegistered{.node_id = BrokerId(1 + below(2)), .incarnation = uuid_of(below(99))};
         case 1:
@@ -258,6 +271,10 @@ TYPED_TEST(StoreTest, TheRowsAlwaysSayWhatMemorySays) {
                                     .value = std::to_string(below(5))};
         case 8:
           return records::ConfigRemoved{.resource = topic_resource(name), .key = "k" + std::to_string(below(3))};
+        case 9:
+          return records::AclAdded{.acl = acl};
+        case 10:
+          return records::AclRemoved{.acl = acl};
         default:
           return records::LeaseChanged{.name = name, .owner = BrokerId(below(3)), .epoch = below(6)};
       }

@@ -27,6 +27,10 @@ std::string text_of(const Snapshot& snapshot) {
   for (const auto& [name, lease] : snapshot.leases())
     out +=
         fmt::format("lease {} owner {} epoch {} until {}\n", name, lease.owner.value(), lease.epoch, lease.expires_ms);
+  for (const auto& [key, acl] : snapshot.acls())
+    out += fmt::format("acl {} {} {} {} {} {} {}\n", std::to_underlying(acl->resource_type), acl->resource_name,
+                       std::to_underlying(acl->pattern_type), acl->principal, acl->host,
+                       std::to_underlying(acl->operation), std::to_underlying(acl->permission));
   return out;
 }
 

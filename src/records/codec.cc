@@ -47,6 +47,11 @@ auto fields(Is<OffsetCommitted> auto& r) {
 auto fields(Is<OffsetDeleted> auto& r) { return std::tie(r.group_id, r.topic_id, r.partition); }
 auto fields(Is<GroupChanged> auto& r) { return std::tie(r.group_id, r.kind, r.state_version, r.state); }
 auto fields(Is<GroupDeleted> auto& r) { return std::tie(r.group_id); }
+auto fields(Is<Acl> auto& r) {
+  return std::tie(r.resource_type, r.resource_name, r.pattern_type, r.principal, r.host, r.operation, r.permission);
+}
+auto fields(Is<AclAdded> auto& r) { return std::tie(r.acl); }
+auto fields(Is<AclRemoved> auto& r) { return std::tie(r.acl); }
 
 struct Form {
   std::uint64_t tag;
@@ -84,6 +89,10 @@ template <>
 constexpr Form kForm<GroupChanged> = {14};
 template <>
 constexpr Form kForm<GroupDeleted> = {15};
+template <>
+constexpr Form kForm<AclAdded> = {16};
+template <>
+constexpr Form kForm<AclRemoved> = {17};
 
 template <class T>
 concept Compound = requires(T& value) { fields(value); };
@@ -232,6 +241,10 @@ class Decoder {
   void get(GroupKind& value) {
     named(value, {GroupKind::classic, GroupKind::consumer, GroupKind::share, GroupKind::streams});
   }
+  void get(AclResourceType& value) { between(value, AclResourceType::topic, AclResourceType::user); }
+  void get(AclPatternType& value) { between(value, AclPatternType::literal, AclPatternType::prefixed); }
+  void get(AclOperation& value) { between(value, AclOperation::all, AclOperation::two_phase_commit); }
+  void get(AclPermission& value) { between(value, AclPermission::deny, AclPermission::allow); }
   template <class Tag, class Rep>
   void get(base::Strong<Tag, Rep>& value) {
     Rep rep{};
@@ -293,6 +306,15 @@ class Decoder {
     if (failed()) return;
     value = static_cast<T>(number);
     if (std::ranges::find(known, value) == known.end()) fail(fmt::format("{} names nothing", number));
+  }
+
+  template <class T>
+  void between(T& value, T lowest, T highest) {
+    std::underlying_type_t<T> number{};
+    get(number);
+    if (failed()) return;
+    value = static_cast<T>(number);
+    if (value < lowest || value > highest) fail(fmt::format("{} names nothing", number));
   }
 
   const std::uint8_t* begin_;

@@ -57,6 +57,20 @@ std::vector<Record> one_of_each() {
                    .state_version = 2,
                    .state = base::Bytes::copy_of(std::string_view("\0state", 6))},
       GroupDeleted{.group_id = "g"},
+      AclAdded{.acl = {.resource_type = AclResourceType::user,
+                       .resource_name = "alice",
+                       .pattern_type = AclPatternType::prefixed,
+                       .principal = "User:bob",
+                       .host = "10.0.0.0/8",
+                       .operation = AclOperation::two_phase_commit,
+                       .permission = AclPermission::deny}},
+      AclRemoved{.acl = {.resource_type = AclResourceType::topic,
+                         .resource_name = "t",
+                         .pattern_type = AclPatternType::literal,
+                         .principal = "User:*",
+                         .host = "*",
+                         .operation = AclOperation::all,
+                         .permission = AclPermission::allow}},
   };
 }
 

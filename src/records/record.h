@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/uuid.h"
 #include "protocol/ids.h"
+#include "records/acl.h"
 
 namespace thalweg::records {
 
@@ -183,9 +184,21 @@ struct GroupDeleted {
   friend bool operator==(const GroupDeleted&, const GroupDeleted&) = default;
 };
 
+// The ACL is in force; no error where it was there already.
+struct AclAdded {
+  Acl acl{};
+  friend bool operator==(const AclAdded&, const AclAdded&) = default;
+};
+
+// The ACL is no longer in force; no error where it was not there.
+struct AclRemoved {
+  Acl acl{};
+  friend bool operator==(const AclRemoved&, const AclRemoved&) = default;
+};
+
 using Record = std::variant<ClusterCreated, NodeRegistered, NodeStarted, TopicCreated, PartitionsAdded, TopicDeleted,
                             PartitionChanged, ConfigSet, ConfigRemoved, ProducerIdBlockAllocated, LeaseChanged,
-                            OffsetCommitted, OffsetDeleted, GroupChanged, GroupDeleted>;
+                            OffsetCommitted, OffsetDeleted, GroupChanged, GroupDeleted, AclAdded, AclRemoved>;
 
 // Whether records of this kind are about the inside of a group. Those belong to the coordinator that owns the group:
 // they are in no snapshot and no follower is told of them.
