@@ -2,12 +2,14 @@
 // the answer is always yes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "base/clock.h"
 #include "protocol/api_key.h"
+#include "records/acl.h"
 #include "runtime/core.h"
 
 namespace thalweg::broker {
@@ -21,9 +23,20 @@ struct ListenerInfo {
   std::string security_protocol;  // PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL
 };
 
-struct Principal {
-  std::string type = "User";
-  std::string name = "ANONYMOUS";
+// Who a client has shown to be.
+class Principal {
+ public:
+  Principal() = default;
+  Principal(std::string type, std::string name) : text_(type + ":" + name), type_size_(type.size()) {}
+  [[nodiscard]] std::string_view type() const { return std::string_view(text_).substr(0, type_size_); }
+  [[nodiscard]] std::string_view name() const { return std::string_view(text_).substr(type_size_ + 1); }
+  // TYPE:NAME, as in ACLs.
+  [[nodiscard]] const std::string& str() const { return text_; }
+  friend bool operator==(const Principal&, const Principal&) = default;
+
+ private:
+  std::string text_ = "User:ANONYMOUS";
+  std::size_t type_size_ = 4;
 };
 
 // What is known of one connection. Lives as long as the connection, on its core.
@@ -37,37 +50,13 @@ struct ConnectionInfo {
   std::string client_software_version = "unknown";
 };
 
-// Kafka's numbers for operations and resources (AclOperation, ResourceType).
-enum class AclOperation : std::int8_t {
-  unknown = 0,
-  any = 1,
-  all = 2,
-  read = 3,
-  write = 4,
-  create = 5,
-  delete_ = 6,
-  alter = 7,
-  describe = 8,
-  cluster_action = 9,
-  describe_configs = 10,
-  alter_configs = 11,
-  idempotent_write = 12,
-  create_tokens = 13,
-  describe_tokens = 14,
-  two_phase_commit = 15
-};
-enum class ResourceType : std::int8_t {
-  unknown = 0,
-  any = 1,
-  topic = 2,
-  group = 3,
-  cluster = 4,
-  transactional_id = 5,
-  delegation_token = 6,
-  user = 7
-};
+using AclOperation = records::AclOperation;
+using ResourceType = records::AclResourceType;
 
 inline constexpr std::string_view kClusterResource = "kafka-cluster";
+
+// Whether a refusal is worth a line in the log: not where the question only finds out what to show.
+enum class Denial { logged, quiet };
 
 struct RequestContext {
   Broker& broker;
@@ -81,14 +70,17 @@ struct RequestContext {
   base::SteadyTime received;
 
   // Whether the principal may do `operation` on the resource. Without an authorizer everything is allowed, as in Kafka.
-  [[nodiscard]] bool authorized(AclOperation operation, ResourceType type, std::string_view name) const {
-    (void)operation;
-    (void)type;
-    (void)name;
-    return true;
+  [[nodiscard]] bool authorized(AclOperation operation, ResourceType type, std::string_view name,
+                                Denial denial = Denial::logged) const {
+    return authorized_on(shard, operation, type, name, denial);
   }
-  // Operations the principal may do on a resource of this type, as Kafka's bit field: bit n stands for operation n.
-  [[nodiscard]] static std::int32_t authorized_operations(ResourceType type);
+  // The same where the request has gone on to another core, which asks its own view of the ACLs.
+  [[nodiscard]] bool authorized_on(const Shard& here, AclOperation operation, ResourceType type, std::string_view name,
+                                   Denial denial = Denial::logged) const;
+  // Whether the principal may do `operation` on some resource of the type.
+  [[nodiscard]] bool authorized_by_type(AclOperation operation, ResourceType type) const;
+  // Operations the principal may do on a resource, as Kafka's bit field: bit n stands for operation n.
+  [[nodiscard]] std::int32_t authorized_operations(ResourceType type, std::string_view name) const;
 };
 
 }  // namespace thalweg::broker

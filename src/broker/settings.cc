@@ -1,5 +1,7 @@
 #include "broker/settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 #include <vector>
@@ -46,6 +48,15 @@ base::Result<Settings, std::string> Settings::read(const config::Config& config)
   s.checkpoint_interval_ms = config.get_int("log.flush.offset.checkpoint.interval.ms");
   s.recovery_threads = config.get_int("num.recovery.threads.per.data.dir");
   s.file_delete_delay_ms = config.get_long("log.segment.delete.delay.ms");
+
+  if (!config.get_string("authorizer.class.name").empty()) {
+    auto& authorizer = s.authorizer.emplace();
+    auto super_users = security::Authorizer::parse_super_users(config.get_string("super.users"));
+    if (!super_users)
+      return std::unexpected(fmt::format("{}super.users: {}", config.where("super.users"), super_users.error()));
+    authorizer.super_users = std::move(*super_users);
+    authorizer.allow_if_no_acl = config.get_bool("allow.everyone.if.no.acl.found");
+  }
 
   s.group.min_session_timeout_ms = config.get_int("group.min.session.timeout.ms");
   s.group.max_session_timeout_ms = config.get_int("group.max.session.timeout.ms");

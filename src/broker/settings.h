@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "config/listeners.h"
 #include "coordinator/group_settings.h"
+#include "security/authorizer.h"
 
 namespace thalweg::broker {
 
@@ -45,6 +46,8 @@ struct Settings {
   std::int64_t checkpoint_interval_ms = 60'000;  // log.flush.offset.checkpoint.interval.ms
   std::int32_t recovery_threads = 2;             // num.recovery.threads.per.data.dir
   std::int64_t file_delete_delay_ms = 60'000;
+
+  std::optional<security::Authorizer::Options> authorizer;  // nothing: everyone may do everything
 
   coordinator::GroupSettings group;
   std::int32_t group_slots = 50;                     // offsets.topic.num.partitions

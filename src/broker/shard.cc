@@ -54,6 +54,7 @@ Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
                       core.index(), broker.settings().cores, metrics_),
       groups_(*this, broker.settings().group) {
   for (const auto& directory : broker.log_directories()) make_flush_scheduler(directory->path);
+  if (broker.settings().authorizer) authorizer_.emplace(*broker.settings().authorizer);
 }
 
 Shard::~Shard() {
@@ -73,7 +74,9 @@ void Shard::follow_metadata(std::function<void()> first) {
 
 void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
                   const std::vector<metadata::AppliedChange>& changes) {
+  const bool is_first = snapshot_ == nullptr;
   snapshot_ = snapshot;
+  if (is_first) load_acls();
   bool configs_changed = default_settings_ == nullptr;
   for (const metadata::AppliedChange& change : changes) {
     for (const records::Record& record : change.records) {
@@ -83,6 +86,8 @@ void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
       }
       if (std::holds_alternative<records::ConfigSet>(record) || std::holds_alternative<records::ConfigRemoved>(record))
         configs_changed = true;
+      if (const auto* added = std::get_if<records::AclAdded>(&record)) apply_acl(added->acl);
+      if (const auto* removed = std::get_if<records::AclRemoved>(&record)) apply_acl(removed->acl);
     }
   }
   if (configs_changed) reload_settings();

@@ -20,6 +20,7 @@
 #include "protocol/compression.h"
 #include "runtime/core.h"
 #include "runtime/random.h"
+#include "security/authorizer.h"
 #include "storage/flush_scheduler.h"
 #include "storage/handle_cache.h"
 #include "storage/index_cache.h"
@@ -45,6 +46,8 @@ class Shard {
   [[nodiscard]] FetchSessionCache& fetch_sessions() { return fetch_sessions_; }
   [[nodiscard]] GroupService& groups() { return groups_; }
   [[nodiscard]] storage::LogContext& log_context() { return log_context_; }
+  // Who may do what, as of snapshot(); null where everyone may do everything.
+  [[nodiscard]] const security::Authorizer* authorizer() const { return authorizer_ ? &*authorizer_ : nullptr; }
   [[nodiscard]] std::int64_t now_ms() const { return core_.clock().wall_ms(); }
 
   // The metadata as this core knows it.
@@ -108,6 +111,9 @@ class Shard {
  private:
   void open_log(const std::shared_ptr<Partition>& partition);
   void opened(const std::shared_ptr<Partition>& partition, runtime::IoResult<std::unique_ptr<storage::Log>> log);
+  // Brings the authorizer in line with the snapshot.
+  void load_acls();
+  void apply_acl(const records::Acl& acl);
   void remove_topic(const base::Uuid& topic_id);
   void remove_log(Partition& partition, std::unique_ptr<storage::Log> log);
   void reload_settings();
@@ -127,6 +133,7 @@ class Shard {
   storage::LogContext log_context_;
   FetchSessionCache fetch_sessions_;
   GroupService groups_;
+  std::optional<security::Authorizer> authorizer_;
   // Who waits for a sync in one directory. What is asked for while a round runs gathers for the next, and is named only
   // when that begins, so that a round covers everything appended before it.
   struct Flushes {

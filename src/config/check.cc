@@ -212,12 +212,12 @@ Problem check_listeners(const Config& config) {
     if (!known && std::ranges::find(controllers, name) == controllers.end())
       return line(config, "early.start.listeners", fmt::format("{} is not in listeners", name));
   }
-  // Until ACLs are enforced an authorizer changes nothing, so it is taken only where it would allow everything.
-  if (!config.get_string("authorizer.class.name").empty() && !config.get_bool("allow.everyone.if.no.acl.found"))
-    return line(config, "authorizer.class.name",
-                "ACLs are not enforced by this release; allowed only with allow.everyone.if.no.acl.found=true");
+  // Who comes over a plain listener is anonymous: an authorizer helps where that does not open everything.
+  const bool is_guarded = !config.get_string("authorizer.class.name").empty() &&
+                          !config.get_bool("allow.everyone.if.no.acl.found") &&
+                          !config.get_string("super.users").contains("User:ANONYMOUS");
   for (const Endpoint& endpoint : listeners->bound)
-    if (endpoint.protocol == SecurityProtocol::plaintext && !is_loopback(endpoint.host) &&
+    if (endpoint.protocol == SecurityProtocol::plaintext && !is_loopback(endpoint.host) && !is_guarded &&
         !config.get_bool("thalweg.allow.insecure.listeners"))
       return line(config, "listeners",
                   fmt::format("{} lets anyone who reaches it do everything; bind it to a loopback address, or set "

@@ -112,14 +112,13 @@ TEST(Check, APlainListenerBeyondLoopbackNeedsLeave) {
       "loopback address, or set thalweg.allow.insecure.listeners=true";
   EXPECT_EQ(problem("listeners=PLAINTEXT://:9092"), refused);
   EXPECT_EQ(problem("listeners=PLAINTEXT://:9092\nthalweg.allow.insecure.listeners=true"), "none");
-  // ACLs are not enforced yet, so an authorizer makes nothing safe.
+  // An authorizer makes it safe where it does not let the anonymous do everything.
   const std::string authorizer = "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer";
   const std::string everyone = "\nallow.everyone.if.no.acl.found=true";
   EXPECT_EQ(problem("listeners=PLAINTEXT://:9092\n" + authorizer + everyone), refused);
-  EXPECT_EQ(problem(authorizer + everyone), "none");
-  EXPECT_EQ(problem(authorizer), "f:1: " + authorizer +
-                                     ": ACLs are not enforced by this release; allowed only with "
-                                     "allow.everyone.if.no.acl.found=true");
+  EXPECT_EQ(problem("listeners=PLAINTEXT://:9092\n" + authorizer + "\nsuper.users=User:a;User:ANONYMOUS"), refused);
+  EXPECT_EQ(problem("listeners=PLAINTEXT://:9092\n" + authorizer + "\nsuper.users=User:a"), "none");
+  EXPECT_EQ(problem(authorizer), "none");
   EXPECT_EQ(problem("listeners=PLAINTEXT://localhost:9092"), "none");
   EXPECT_EQ(problem("listeners=PLAINTEXT://[::1]:9092"), "none");
   EXPECT_EQ(problem("listeners=SSL://:9092"), "none");

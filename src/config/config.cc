@@ -204,10 +204,6 @@ std::vector<std::string> warnings(const Config& config) {
     if (!key.nearest.empty()) line += fmt::format(", did you mean {}?", key.nearest);
     lines.push_back(std::move(line));
   }
-  if (!config.get_string("authorizer.class.name").empty())
-    lines.push_back(
-        fmt::format("{}authorizer.class.name: ACLs are not enforced by this release, everyone may do everything",
-                    config.where("authorizer.class.name")));
   const auto accepted = config.accepted_keys();
   if (!accepted.empty()) lines.push_back(fmt::format("accepted without effect: {}", fmt::join(accepted, ", ")));
   return lines;

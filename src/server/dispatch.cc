@@ -36,11 +36,13 @@ Awaitable<Reply> run(RequestContext& context, base::Bytes body) {
   co_return internal::encode_reply(context, response, context.version);
 }
 
-Awaitable<Reply> run_produce(RequestContext& context, base::Bytes body) {
-  protocol::ProduceRequest request;
+// The same where the handler may end the connection instead of answering, or answer nothing.
+template <class Request, auto handler>
+Awaitable<Reply> run_or_close(RequestContext& context, base::Bytes body) {
+  Request request;
   Reply reply;
   if (!decode(context, body, request, reply)) co_return reply;
-  handlers::ProduceAnswer answer = co_await handlers::produce(context, std::move(request));
+  auto answer = co_await handler(context, std::move(request));
   if (answer.response) co_return internal::encode_reply(context, *answer.response, context.version);
   reply.close = !answer.close_because.empty();
   reply.fault = std::move(answer.close_because);
@@ -49,7 +51,7 @@ Awaitable<Reply> run_produce(RequestContext& context, base::Bytes body) {
 
 constexpr auto kServed = std::to_array<ServedApi>({
     // key, lowest, highest, with unstable, advertised lowest, pipelined
-    {ApiKey::produce, 3, 13, 13, 0, true, run_produce},
+    {ApiKey::produce, 3, 13, 13, 0, true, run_or_close<protocol::ProduceRequest, handlers::produce>},
     {ApiKey::fetch, 4, 18, 18, 4, false, run<protocol::FetchRequest, handlers::fetch>},
     {ApiKey::list_offsets, 1, 11, 11, 1, false, run<protocol::ListOffsetsRequest, handlers::list_offsets>},
     {ApiKey::metadata, 0, 13, 14, 0, false, run<protocol::MetadataRequest, handlers::metadata>},
@@ -68,6 +70,9 @@ constexpr auto kServed = std::to_array<ServedApi>({
     {ApiKey::init_producer_id, 0, 5, 5, 0, false, run<protocol::InitProducerIdRequest, handlers::init_producer_id>},
     {ApiKey::offset_for_leader_epoch, 2, 4, 4, 2, false,
      run<protocol::OffsetForLeaderEpochRequest, handlers::offset_for_leader_epoch>},
+    {ApiKey::describe_acls, 1, 3, 3, 1, false, run_or_close<protocol::DescribeAclsRequest, handlers::describe_acls>},
+    {ApiKey::create_acls, 1, 3, 3, 1, false, run_or_close<protocol::CreateAclsRequest, handlers::create_acls>},
+    {ApiKey::delete_acls, 1, 3, 3, 1, false, run_or_close<protocol::DeleteAclsRequest, handlers::delete_acls>},
     {ApiKey::describe_configs, 1, 4, 4, 1, false, run<protocol::DescribeConfigsRequest, handlers::describe_configs>},
     {ApiKey::create_partitions, 0, 3, 3, 0, false, run<protocol::CreatePartitionsRequest, handlers::create_partitions>},
     {ApiKey::delete_groups, 0, 3, 3, 0, false, run<protocol::DeleteGroupsRequest, handlers::delete_groups>},

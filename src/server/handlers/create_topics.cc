@@ -71,9 +71,11 @@ Awaitable<CreateTopicsResponse> create_topics(RequestContext& context, protocol:
   for (const auto& [name, count] : times)
     if (count > 1)
       response.topics.push_back(failed(name, ErrorCode::invalid_request, "A topic can be named only once"));
+  const bool anywhere =
+      context.authorized(AclOperation::create, ResourceType::cluster, broker::kClusterResource, broker::Denial::quiet);
   for (const auto& topic : request.topics) {
     if (times[topic.name.view()] > 1) continue;
-    if (!context.authorized(AclOperation::create, ResourceType::topic, topic.name)) {
+    if (!anywhere && !context.authorized(AclOperation::create, ResourceType::topic, topic.name)) {
       response.topics.push_back(failed(topic.name, ErrorCode::topic_authorization_failed, {}));
       continue;
     }
@@ -86,6 +88,10 @@ Awaitable<CreateTopicsResponse> create_topics(RequestContext& context, protocol:
     result.name = topic.name;
     result.topic_id = created->topic_id;
     result.error_message.reset();
+    if (!context.authorized(AclOperation::describe_configs, ResourceType::topic, topic.name, broker::Denial::quiet)) {
+      result.topic_config_error_code = static_cast<std::int16_t>(ErrorCode::topic_authorization_failed);
+      continue;
+    }
     result.num_partitions = created->partitions;
     result.replication_factor = created->replication_factor;
     add_configs(result, context, created->configs);

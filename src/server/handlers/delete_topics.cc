@@ -53,6 +53,8 @@ Awaitable<DeleteTopicsResponse> delete_topics(RequestContext& context, protocol:
     if (topic.name) ++names[*topic.name];
     if (!topic.id.is_zero()) ++ids[topic.id];
   }
+  const bool anywhere =
+      context.authorized(AclOperation::delete_, ResourceType::cluster, broker::kClusterResource, broker::Denial::quiet);
   std::set<std::string> told_names;
   std::set<base::Uuid> told_ids;
   for (Wanted& topic : wanted) {
@@ -75,10 +77,16 @@ Awaitable<DeleteTopicsResponse> delete_topics(RequestContext& context, protocol:
         response.responses.push_back(result_of(topic, ErrorCode::invalid_request, "A topic id can be given only once"));
       continue;
     }
+    const auto may_delete = [&](std::string_view name) {
+      return anywhere || context.authorized(AclOperation::delete_, ResourceType::topic, name);
+    };
     const metadata::Snapshot& snapshot = *context.shard.snapshot();
     const metadata::Topic* found = topic.name ? snapshot.topic(*topic.name) : snapshot.topic(topic.id);
     if (found == nullptr) {
-      const ErrorCode error = topic.name ? ErrorCode::unknown_topic_or_partition : ErrorCode::unknown_topic_id;
+      // Of a name that the client must not use it does not hear whether it exists.
+      const ErrorCode error = !topic.name                ? ErrorCode::unknown_topic_id
+                              : !may_delete(*topic.name) ? ErrorCode::topic_authorization_failed
+                                                         : ErrorCode::unknown_topic_or_partition;
       response.responses.push_back(result_of(topic, error, std::nullopt));
       continue;
     }
@@ -92,7 +100,13 @@ Awaitable<DeleteTopicsResponse> delete_topics(RequestContext& context, protocol:
             result_of(topic, ErrorCode::invalid_request, "The topic was named by its id as well"));
       continue;
     }
-    if (!context.authorized(AclOperation::delete_, ResourceType::topic, *topic.name)) {
+    if (!may_delete(*topic.name)) {
+      // Neither the id of a name nor the name of an id is told to who must not describe the topic.
+      if (by_name) {
+        topic.id = {};
+      } else if (!context.authorized(AclOperation::describe, ResourceType::topic, *topic.name)) {
+        topic.name.reset();
+      }
       response.responses.push_back(result_of(topic, ErrorCode::topic_authorization_failed, std::nullopt));
       continue;
     }

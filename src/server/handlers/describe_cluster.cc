@@ -4,6 +4,12 @@
 
 namespace thalweg::server::handlers {
 
+std::int32_t cluster_operations(const RequestContext& context) {
+  const bool visible =
+      context.authorized(broker::AclOperation::describe, broker::ResourceType::cluster, broker::kClusterResource);
+  return visible ? context.authorized_operations(broker::ResourceType::cluster, broker::kClusterResource) : 0;
+}
+
 Awaitable<protocol::DescribeClusterResponse> describe_cluster(RequestContext& context,
                                                               protocol::DescribeClusterRequest request) {
   protocol::DescribeClusterResponse response;
@@ -29,7 +35,7 @@ Awaitable<protocol::DescribeClusterResponse> describe_cluster(RequestContext& co
     if (context.broker.settings().rack) broker.rack = *context.broker.settings().rack;
   }
   if (request.include_cluster_authorized_operations)
-    response.cluster_authorized_operations = RequestContext::authorized_operations(broker::ResourceType::cluster);
+    response.cluster_authorized_operations = cluster_operations(context);
   co_return response;
 }
 

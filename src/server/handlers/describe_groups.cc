@@ -45,7 +45,7 @@ Awaitable<DescribeGroupsResponse> describe_groups(RequestContext& context, proto
     }
     described.group_id = id;
     if (request.include_authorized_operations && described.error_code == ErrorCode::none)
-      described.authorized_operations = RequestContext::authorized_operations(broker::ResourceType::group);
+      described.authorized_operations = context.authorized_operations(broker::ResourceType::group, id);
     response.groups.push_back(std::move(described));
   }
   co_return response;

@@ -77,8 +77,13 @@ Awaitable<DescribeTopicPartitionsResponse> describe_topic_partitions(RequestCont
   const bool all = request.topics.empty();
   std::int32_t left =
       std::clamp(request.response_partition_limit, 1, context.broker.settings().max_request_partition_size_limit);
+  std::vector<std::string> refused;
   for (const std::string& name : wanted_names(context, request)) {
-    if (!context.authorized(AclOperation::describe, ResourceType::topic, name)) continue;
+    if (!context.authorized(AclOperation::describe, ResourceType::topic, name,
+                            all ? broker::Denial::quiet : broker::Denial::logged)) {
+      if (!all) refused.push_back(name);
+      continue;
+    }
     const metadata::Topic* topic = snapshot->topic(name);
     if (left == 0) {
       auto& cursor = response.next_cursor.emplace();
@@ -92,14 +97,14 @@ Awaitable<DescribeTopicPartitionsResponse> describe_topic_partitions(RequestCont
       answer.error_code =
           broker::topic_name_fault(name) ? ErrorCode::invalid_topic_exception : ErrorCode::unknown_topic_or_partition;
       answer.name = protocol::TopicName(name);
-      answer.topic_authorized_operations = RequestContext::authorized_operations(ResourceType::topic);
+      answer.topic_authorized_operations = context.authorized_operations(ResourceType::topic, name);
       continue;
     }
     Topic& answer = response.topics.emplace_back();
     answer.name = topic->name;
     answer.topic_id = topic->id;
     answer.is_internal = broker::is_internal_topic(name);
-    answer.topic_authorized_operations = RequestContext::authorized_operations(ResourceType::topic);
+    answer.topic_authorized_operations = context.authorized_operations(ResourceType::topic, name);
     std::int32_t number = 0;
     if (request.cursor && request.cursor->topic_name == std::string_view(name))
       number = request.cursor->partition_index;
@@ -111,6 +116,11 @@ Awaitable<DescribeTopicPartitionsResponse> describe_topic_partitions(RequestCont
       cursor.partition_index = number;
       break;
     }
+  }
+  for (const std::string& name : refused) {
+    Topic& answer = response.topics.emplace_back();
+    answer.error_code = ErrorCode::topic_authorization_failed;
+    answer.name = protocol::TopicName(name);
   }
   co_return response;
 }

@@ -75,9 +75,11 @@ const metadata::Topic* find_topic(const metadata::Snapshot& snapshot, SessionPar
   return partition.topic.empty() ? nullptr : snapshot.topic(partition.topic);
 }
 
-ErrorCode refusal(const RequestContext& context, const SessionPartition& partition, const metadata::Topic* topic) {
+// `home` is where the fetch runs, which may be another core than the connection's.
+ErrorCode refusal(const broker::Shard& home, const RequestContext& context, const SessionPartition& partition,
+                  const metadata::Topic* topic) {
   if (context.version >= 13 && partition.topic.empty()) return ErrorCode::unknown_topic_id;
-  if (!context.authorized(broker::AclOperation::read, broker::ResourceType::topic, partition.topic))
+  if (!context.authorized_on(home, broker::AclOperation::read, broker::ResourceType::topic, partition.topic))
     return ErrorCode::topic_authorization_failed;
   if (topic == nullptr || topic->partition(partition.partition) == nullptr)
     return ErrorCode::unknown_topic_or_partition;
@@ -93,10 +95,16 @@ Awaitable<std::vector<FetchOutcome>> read(broker::Shard& home, const RequestCont
   std::vector<FetchOutcome> failed;
   std::vector<FetchOutcome> refused;
   items.reserve(wanted.size());
+  // Followers are brokers; they read whatever they replicate.
+  const bool follower_refused =
+      is_follower(request) && !context.authorized_on(home, broker::AclOperation::cluster_action,
+                                                     broker::ResourceType::cluster, broker::kClusterResource);
   for (std::size_t slot = 0; slot < wanted.size(); ++slot) {
     SessionPartition& partition = *wanted[slot];
     const metadata::Topic* topic = find_topic(snapshot, partition);
-    if (const ErrorCode error = refusal(context, partition, topic); error != ErrorCode::none) {
+    if (const ErrorCode error =
+            follower_refused ? ErrorCode::topic_authorization_failed : refusal(home, context, partition, topic);
+        error != ErrorCode::none) {
       refused.push_back({.slot = slot, .error = error, .aborted = std::vector<storage::AbortedTransaction>()});
       continue;
     }

@@ -29,7 +29,11 @@ ErrorCode check(const RequestContext& context, std::int8_t type, std::string_vie
       // Not "not available": a client would ask again for as long as it lives.
       return ErrorCode::unsupported_version;
     case KeyType::share:
-      return context.version < kShareKeys ? ErrorCode::invalid_request : ErrorCode::unsupported_version;
+      if (context.version < kShareKeys) return ErrorCode::invalid_request;
+      return context.authorized(broker::AclOperation::cluster_action, broker::ResourceType::cluster,
+                                broker::kClusterResource)
+                 ? ErrorCode::unsupported_version
+                 : ErrorCode::cluster_authorization_failed;
   }
   return ErrorCode::invalid_request;
 }

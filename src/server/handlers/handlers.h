@@ -4,18 +4,25 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "broker/request_context.h"
 #include "protocol/messages/api_versions_request.h"
 #include "protocol/messages/api_versions_response.h"
+#include "protocol/messages/create_acls_request.h"
+#include "protocol/messages/create_acls_response.h"
 #include "protocol/messages/create_partitions_request.h"
 #include "protocol/messages/create_partitions_response.h"
 #include "protocol/messages/create_topics_request.h"
 #include "protocol/messages/create_topics_response.h"
+#include "protocol/messages/delete_acls_request.h"
+#include "protocol/messages/delete_acls_response.h"
 #include "protocol/messages/delete_groups_request.h"
 #include "protocol/messages/delete_groups_response.h"
 #include "protocol/messages/delete_topics_request.h"
 #include "protocol/messages/delete_topics_response.h"
+#include "protocol/messages/describe_acls_request.h"
+#include "protocol/messages/describe_acls_response.h"
 #include "protocol/messages/describe_cluster_request.h"
 #include "protocol/messages/describe_cluster_response.h"
 #include "protocol/messages/describe_configs_request.h"
@@ -63,6 +70,23 @@ namespace thalweg::server::handlers {
 using broker::RequestContext;
 using runtime::Awaitable;
 
+// Why a connection ends without an answer.
+struct Close {
+  std::string because;
+};
+inline Close close(std::string because) { return {.because = std::move(because)}; }
+
+// An answer, or a close, or neither.
+template <class Response>
+struct AnswerOrClose {
+  AnswerOrClose() = default;
+  // Implicit, so that a handler returns either.
+  AnswerOrClose(Response answer) : response(std::move(answer)) {}          // NOLINT(google-explicit-constructor)
+  AnswerOrClose(Close close) : close_because(std::move(close.because)) {}  // NOLINT(google-explicit-constructor)
+  std::optional<Response> response;
+  std::string close_because;
+};
+
 Awaitable<protocol::ApiVersionsResponse> api_versions(RequestContext& context, protocol::ApiVersionsRequest request);
 // The answer to an ApiVersions of a version that is not served: in version 0, with the one range that matters.
 protocol::ApiVersionsResponse unsupported_api_versions();
@@ -71,6 +95,8 @@ Awaitable<protocol::DescribeTopicPartitionsResponse> describe_topic_partitions(
     RequestContext& context, protocol::DescribeTopicPartitionsRequest request);
 Awaitable<protocol::DescribeClusterResponse> describe_cluster(RequestContext& context,
                                                               protocol::DescribeClusterRequest request);
+// What the principal may do on the cluster, as Kafka's bit field; 0 where it may not describe it.
+std::int32_t cluster_operations(const RequestContext& context);
 Awaitable<protocol::CreateTopicsResponse> create_topics(RequestContext& context, protocol::CreateTopicsRequest request);
 Awaitable<protocol::DeleteTopicsResponse> delete_topics(RequestContext& context, protocol::DeleteTopicsRequest request);
 Awaitable<protocol::CreatePartitionsResponse> create_partitions(RequestContext& context,
@@ -85,6 +111,14 @@ Awaitable<protocol::ListOffsetsResponse> list_offsets(RequestContext& context, p
 Awaitable<protocol::OffsetForLeaderEpochResponse> offset_for_leader_epoch(
     RequestContext& context, protocol::OffsetForLeaderEpochRequest request);
 Awaitable<protocol::FetchResponse> fetch(RequestContext& context, protocol::FetchRequest request);
+
+// A type, operation or permission of 0 closes the connection, as an unreadable request does.
+Awaitable<AnswerOrClose<protocol::CreateAclsResponse>> create_acls(RequestContext& context,
+                                                                   protocol::CreateAclsRequest request);
+Awaitable<AnswerOrClose<protocol::DescribeAclsResponse>> describe_acls(RequestContext& context,
+                                                                       protocol::DescribeAclsRequest request);
+Awaitable<AnswerOrClose<protocol::DeleteAclsResponse>> delete_acls(RequestContext& context,
+                                                                   protocol::DeleteAclsRequest request);
 
 Awaitable<protocol::FindCoordinatorResponse> find_coordinator(RequestContext& context,
                                                               protocol::FindCoordinatorRequest request);
@@ -102,10 +136,7 @@ Awaitable<protocol::DeleteGroupsResponse> delete_groups(RequestContext& context,
 
 // Produce answers nothing with acks=0; then a fault closes the connection instead, which is all such a client can
 // notice.
-struct ProduceAnswer {
-  std::optional<protocol::ProduceResponse> response;
-  std::string close_because;
-};
+using ProduceAnswer = AnswerOrClose<protocol::ProduceResponse>;
 Awaitable<ProduceAnswer> produce(RequestContext& context, protocol::ProduceRequest request);
 
 }  // namespace thalweg::server::handlers

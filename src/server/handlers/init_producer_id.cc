@@ -17,12 +17,19 @@ Awaitable<protocol::InitProducerIdResponse> init_producer_id(RequestContext& con
   response.producer_epoch = kNoProducerEpoch;
   using protocol::ErrorCode;
   if (request.transactional_id) {
+    if (!context.authorized(broker::AclOperation::write, broker::ResourceType::transactional_id,
+                            request.transactional_id->view())) {
+      response.error_code = ErrorCode::transactional_id_authorization_failed;
+      co_return response;
+    }
     response.error_code =
         request.transactional_id->empty() ? ErrorCode::invalid_request : ErrorCode::coordinator_not_available;
     co_return response;
   }
+  // Who may write to any topic may do so idempotently (KIP-679).
   if (!context.authorized(broker::AclOperation::idempotent_write, broker::ResourceType::cluster,
-                          broker::kClusterResource)) {
+                          broker::kClusterResource, broker::Denial::quiet) &&
+      !context.authorized_by_type(broker::AclOperation::write, broker::ResourceType::topic)) {
     response.error_code = ErrorCode::cluster_authorization_failed;
     co_return response;
   }

@@ -44,9 +44,11 @@ Awaitable<ListGroupsResponse> list_groups(RequestContext& context, protocol::Lis
   ListGroupsResponse response;
   response.groups = co_await broker::gather<ListedGroup>(context.shard, std::move(cores), ListOnCore{});
   // Who may describe the cluster sees every group.
-  if (!context.authorized(broker::AclOperation::describe, broker::ResourceType::cluster, broker::kClusterResource))
+  if (!context.authorized(broker::AclOperation::describe, broker::ResourceType::cluster, broker::kClusterResource,
+                          broker::Denial::quiet))
     std::erase_if(response.groups, [&context](const ListedGroup& group) {
-      return !context.authorized(broker::AclOperation::describe, broker::ResourceType::group, group.group_id);
+      return !context.authorized(broker::AclOperation::describe, broker::ResourceType::group, group.group_id,
+                                 broker::Denial::quiet);
     });
   co_return response;
 }

@@ -70,12 +70,24 @@ bool names_topics(const MetadataRequest& request, int version) {
   });
 }
 
+bool may_be_created(const RequestContext& context, std::string_view name) {
+  return context.authorized(AclOperation::create, ResourceType::cluster, broker::kClusterResource,
+                            broker::Denial::quiet) ||
+         context.authorized(AclOperation::create, ResourceType::topic, name);
+}
+
 Awaitable<MetadataResponse::MetadataResponseTopic> named_topic(RequestContext& context, std::string name,
                                                                bool may_create) {
+  if (!context.authorized(AclOperation::describe, ResourceType::topic, name)) {
+    auto refused = topic_error(ErrorCode::topic_authorization_failed, name, {});
+    refused.is_internal = false;
+    co_return refused;
+  }
   if (const metadata::Topic* topic = context.shard.snapshot()->topic(name)) co_return topic_answer(context, *topic);
+  if (may_create && context.broker.settings().auto_create_topics && !may_be_created(context, name))
+    co_return topic_error(ErrorCode::topic_authorization_failed, name, {});
   if (broker::topic_name_fault(name)) co_return topic_error(ErrorCode::invalid_topic_exception, name, {});
-  if (!may_create || !context.broker.settings().auto_create_topics ||
-      !context.authorized(AclOperation::create, ResourceType::topic, name) || broker::is_internal_topic(name))
+  if (!may_create || !context.broker.settings().auto_create_topics || broker::is_internal_topic(name))
     co_return topic_error(ErrorCode::unknown_topic_or_partition, name, {});
   broker::NewTopic wanted;
   wanted.name = name;
@@ -104,7 +116,7 @@ Awaitable<MetadataResponse> metadata(RequestContext& context, MetadataRequest re
   const bool all = !request.topics || (context.version == 0 && request.topics->empty());
   if (all) {
     for (const auto& [name, topic] : snapshot->topics())
-      if (context.authorized(AclOperation::describe, ResourceType::topic, name))
+      if (context.authorized(AclOperation::describe, ResourceType::topic, name, broker::Denial::quiet))
         response.topics.push_back(topic_answer(context, *topic));
   } else {
     const bool by_id =
@@ -116,10 +128,12 @@ Awaitable<MetadataResponse> metadata(RequestContext& context, MetadataRequest re
         // Where ids are given, names are not looked at.
         if (wanted.topic_id.is_zero() || !ids.insert(wanted.topic_id).second) continue;
         const metadata::Topic* topic = snapshot->topic(wanted.topic_id);
-        if (topic != nullptr && context.authorized(AclOperation::describe, ResourceType::topic, topic->name)) {
-          response.topics.push_back(topic_answer(context, *topic));
-        } else {
+        if (topic == nullptr) {
           response.topics.push_back(topic_error(ErrorCode::unknown_topic_id, std::nullopt, wanted.topic_id));
+        } else if (!context.authorized(AclOperation::describe, ResourceType::topic, topic->name)) {
+          response.topics.push_back(topic_error(ErrorCode::topic_authorization_failed, std::nullopt, wanted.topic_id));
+        } else {
+          response.topics.push_back(topic_answer(context, *topic));
         }
       } else if (names.insert(wanted.name->str()).second) {
         const bool may_create = context.version < 4 || request.allow_auto_topic_creation;
@@ -130,9 +144,10 @@ Awaitable<MetadataResponse> metadata(RequestContext& context, MetadataRequest re
   }
   if (request.include_topic_authorized_operations)
     for (auto& topic : response.topics)
-      if (topic.name) topic.topic_authorized_operations = RequestContext::authorized_operations(ResourceType::topic);
+      if (topic.name && topic.error_code != ErrorCode::topic_authorization_failed)
+        topic.topic_authorized_operations = context.authorized_operations(ResourceType::topic, *topic.name);
   if (request.include_cluster_authorized_operations)
-    response.cluster_authorized_operations = RequestContext::authorized_operations(ResourceType::cluster);
+    response.cluster_authorized_operations = cluster_operations(context);
   co_return response;
 }
 

@@ -115,7 +115,8 @@ Awaitable<Group> fetch_group(RequestContext& context, const OffsetFetchRequest::
   if (fetched.error != ErrorCode::none) co_return answer;
   if (!request.topics)
     std::erase_if(fetched.topics, [&context](const Topic& topic) {
-      return !context.authorized(broker::AclOperation::describe, broker::ResourceType::topic, topic.name);
+      return !context.authorized(broker::AclOperation::describe, broker::ResourceType::topic, topic.name,
+                                 broker::Denial::quiet);
     });
   answer.topics = std::move(fetched.topics);
   std::ranges::move(refused, std::back_inserter(answer.topics));

@@ -28,13 +28,17 @@ Awaitable<OffsetForLeaderEpochResponse> offset_for_leader_epoch(RequestContext& 
                                                                 protocol::OffsetForLeaderEpochRequest request) {
   OffsetForLeaderEpochResponse response;
   const metadata::Snapshot& snapshot = *context.shard.snapshot();
+  // Followers are brokers; others ask about topics that they may describe.
+  const bool anywhere = context.authorized(broker::AclOperation::cluster_action, broker::ResourceType::cluster,
+                                           broker::kClusterResource, broker::Denial::quiet);
   broker::PerCore<EpochItem> items(context.broker);
   std::vector<OffsetForLeaderEpochResponse::EpochEndOffset*> slots;
   response.topics.resize(request.topics.size());
   for (std::size_t t = 0; t < request.topics.size(); ++t) {
     auto& topic = request.topics[t];
     const metadata::Topic* known = snapshot.topic(topic.topic.view());
-    const bool allowed = context.authorized(broker::AclOperation::describe, broker::ResourceType::topic, topic.topic);
+    const bool allowed =
+        anywhere || context.authorized(broker::AclOperation::describe, broker::ResourceType::topic, topic.topic);
     auto& answer = response.topics[t];
     answer.partitions.resize(topic.partitions.size());
     for (std::size_t p = 0; p < topic.partitions.size(); ++p) {

@@ -34,9 +34,11 @@ struct Draft {
 };
 
 ErrorCode refuse_topic(const RequestContext& context, const metadata::Topic* topic, std::string_view name) {
-  if (topic == nullptr)
-    return context.version >= 13 ? ErrorCode::unknown_topic_id : ErrorCode::unknown_topic_or_partition;
+  // Of a name that the client must not use it does not hear whether it exists.
+  if (topic == nullptr && context.version >= 13) return ErrorCode::unknown_topic_id;
+  if (topic != nullptr) name = topic->name;
   if (!context.authorized(AclOperation::write, ResourceType::topic, name)) return ErrorCode::topic_authorization_failed;
+  if (topic == nullptr) return ErrorCode::unknown_topic_or_partition;
   if (broker::is_internal_topic(name)) return ErrorCode::invalid_topic_exception;
   return ErrorCode::none;
 }
