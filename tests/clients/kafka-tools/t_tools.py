@@ -127,6 +127,33 @@ def consume(partition, offset, count):
     return [line for line in out.splitlines() if not line.startswith("Processed a total of")]
 
 
+def acls(*args):
+    return tool("AclCommand", *BOOT, *args)
+
+
+def acls_add():
+    """A prefix and a denial for one principal of this run; what no ACL covers stays open."""
+    acls("--add", "--allow-principal", f"User:{topic}", "--operation", "Read", "--operation", "Describe", "--topic", f"{topic}-",
+         "--resource-pattern-type", "prefixed")
+    acls("--add", "--deny-principal", f"User:{topic}", "--deny-host", "10.0.0.0/8", "--operation", "All", "--group", topic)
+    out = acls("--list", "--principal", f"User:{topic}")
+    need(f"resourceType=TOPIC, name={topic}-, patternType=PREFIXED" in out, out)
+    need(f"principal=User:{topic}, host=*, operation=READ, permissionType=ALLOW" in out, out)
+    need(f"resourceType=GROUP, name={topic}, patternType=LITERAL" in out, out)
+    need("host=10.0.0.0/8, operation=ALL, permissionType=DENY" in out, out)
+
+
+def acls_match():
+    out = acls("--list", "--topic", f"{topic}-7", "--resource-pattern-type", "match")
+    need(f"name={topic}-, patternType=PREFIXED" in out and "GROUP" not in out, out)
+
+
+def acls_remove():
+    acls("--remove", "--force", "--topic", f"{topic}-", "--resource-pattern-type", "prefixed")
+    acls("--remove", "--force", "--group", topic)
+    until("still listed", lambda: "resourceType" not in acls("--list", "--principal", f"User:{topic}"))
+
+
 def delete():
     topics("--delete", "--topic", topic)
     until("still listed", lambda: topic not in topics("--list").split())
@@ -155,5 +182,8 @@ c("get-offsets-timestamp", get_offsets, "1", lambda end: 0 if end else None)
 c("get-offsets-future", get_offsets, "4102444800000", lambda end: None)
 c("get-offsets-max-timestamp", max_timestamp)
 c("console-consumer-partition", console_consumer)
+c("acls-add", acls_add)
+c("acls-match", acls_match)
+c("acls-remove", acls_remove)
 c("topics-delete", delete)
 c.done()

@@ -1,6 +1,7 @@
 """All cases; importing a module registers what it holds."""
 
 from . import (
+    acls,
     api_versions,
     cluster,
     configs,
@@ -21,6 +22,7 @@ from . import (
 )
 
 __all__ = [
+    "acls",
     "api_versions",
     "cluster",
     "configs",
