@@ -207,11 +207,20 @@ class Log {
 
   // Deletes segments from the oldest on, as long as `due` says so and the segment ends at or below `highest_offset`
   // (the high watermark). At least the active segment stays, and so do segments whose end is not durable yet
-  // (flush_targets()). Renames only; the log start offset follows.
-  runtime::IoResult<DeletedSegments> delete_old_segments(std::int64_t highest_offset, std::int64_t now_ms,
+  // (flush_targets()), and what is due beyond `most_segments`. Renames only; the log start offset follows.
+  struct DeleteLimits {
+    std::int64_t highest_offset = 0;
+    std::int64_t now_ms = 0;
+    std::size_t most_segments = SIZE_MAX;
+  };
+  runtime::IoResult<DeletedSegments> delete_old_segments(const DeleteLimits& limits,
                                                          const std::function<bool(const Segment&)>& due);
   // The same with what the configuration asks for: retention.ms, retention.bytes, and segments below the log start.
-  runtime::IoResult<DeletedSegments> apply_retention(std::int64_t highest_offset, std::int64_t now_ms);
+  runtime::IoResult<DeletedSegments> apply_retention(const DeleteLimits& limits);
+  // The time (wall clock) from which on apply_retention() finds something to delete, as far as the segments and the
+  // configuration are as they are now; 0: now; nothing: never. What an append adds can only bring it forward. Whether
+  // the high watermark and the flushes have come so far is not asked.
+  [[nodiscard]] std::optional<std::int64_t> retention_due_ms() const;
   // Begins a new segment where the active one is not empty. Takes a producer snapshot, as Kafka does.
   runtime::IoResult<bool> roll(std::int64_t now_ms);
 

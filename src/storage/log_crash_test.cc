@@ -248,7 +248,9 @@ class Life {
   }
 
   void retention() {
-    const auto deleted = log_->delete_old_segments(flushed_, kNow, [&](const Segment&) { return random(3) != 0; });
+    const auto deleted =
+        log_->delete_old_segments({.highest_offset = flushed_, .now_ms = kNow, .most_segments = 1 + random(4)},
+                                  [&](const Segment&) { return random(3) != 0; });
     ASSERT_TRUE(deleted.has_value());
     for (const std::string& file : deleted->files)
       if (random(2) == 0) ASSERT_TRUE(files_.remove(file).has_value());

@@ -23,7 +23,8 @@ runtime::IoResult<void> Log::retire_segment(Segment& segment, DeletedSegments& d
     const std::string path = segment.path(file);
     std::string renamed = path + std::string(kDeletedSuffix);
     const auto done = home_.context.files.rename(path, renamed);
-    if (!done && done.error().error_number == ENOENT && file != SegmentFile::log) continue;
+    // Not every segment has all of them, and an earlier try may have come half-way.
+    if (!done && done.error().error_number == ENOENT) continue;
     TRY(done);
     deleted.files.push_back(std::move(renamed));
   }
@@ -31,14 +32,15 @@ runtime::IoResult<void> Log::retire_segment(Segment& segment, DeletedSegments& d
   return {};
 }
 
-runtime::IoResult<DeletedSegments> Log::delete_old_segments(std::int64_t highest_offset, std::int64_t now_ms,
+runtime::IoResult<DeletedSegments> Log::delete_old_segments(const DeleteLimits& limits,
                                                             const std::function<bool(const Segment&)>& due) {
   DeletedSegments deleted;
   std::size_t count = 0;
-  while (count < segments_.size() && end_offset_of(count) <= highest_offset && due(*segments_[count])) ++count;
+  const std::size_t most = std::min(limits.most_segments, segments_.size());
+  while (count < most && end_offset_of(count) <= limits.highest_offset && due(*segments_[count])) ++count;
   if (count == segments_.size()) {
     --count;
-    ASSIGN_OR_RETURN(deleted.rolled, roll(now_ms));
+    ASSIGN_OR_RETURN(deleted.rolled, roll(limits.now_ms));
   }
   while (static_cast<std::size_t>(deleted.segments) < count) {
     // The next segment's name keeps the log's end, and the snapshot there the producers; they must be on disk before.
@@ -54,12 +56,12 @@ runtime::IoResult<DeletedSegments> Log::delete_old_segments(std::int64_t highest
   return deleted;
 }
 
-runtime::IoResult<DeletedSegments> Log::apply_retention(std::int64_t highest_offset, std::int64_t now_ms) {
+runtime::IoResult<DeletedSegments> Log::apply_retention(const DeleteLimits& limits) {
   const LogConfig& config = this->config();
   // Each rule sees what the one before it has left. Compacted-only topics lose just what lies before the log start.
   std::int64_t excess =
       config.cleanup_delete && config.retention_bytes >= 0 ? size_bytes() - config.retention_bytes : 0;
-  return delete_old_segments(highest_offset, now_ms, [&, i = std::size_t{0}](const Segment& segment) mutable {
+  return delete_old_segments(limits, [&, i = std::size_t{0}](const Segment& segment) mutable {
     const std::int64_t end = end_offset_of(i++);
     const bool is_active = &segment == segments_.back().get();
     if (is_active && segment.empty()) return false;
@@ -72,8 +74,23 @@ runtime::IoResult<DeletedSegments> Log::apply_retention(std::int64_t highest_off
       excess -= segment.size_bytes();
       return true;
     }
-    return config.retention_ms >= 0 && now_ms - segment.largest_timestamp() > config.retention_ms;
+    return config.retention_ms >= 0 && limits.now_ms - segment.largest_timestamp() > config.retention_ms;
   });
+}
+
+std::optional<std::int64_t> Log::retention_due_ms() const {
+  const LogConfig& config = this->config();
+  const Segment& oldest = *segments_.front();
+  if (segments_.size() > 1 && end_offset_of(0) <= log_start_offset_) return 0;
+  if (!config.cleanup_delete || oldest.empty()) return std::nullopt;
+  if (config.retention_bytes >= 0) {
+    const std::int64_t excess = size_bytes() - config.retention_bytes;
+    if (excess > 0 && excess >= oldest.size_bytes()) return 0;
+  }
+  if (config.retention_ms < 0) return std::nullopt;
+  const std::int64_t largest = oldest.largest_timestamp();
+  if (largest >= INT64_MAX - config.retention_ms) return std::nullopt;
+  return largest + config.retention_ms + 1;
 }
 
 // Removes segments at the end, with their snapshots.

@@ -410,10 +410,10 @@ TEST_F(LogTest, RetentionDeletesFromTheFront) {
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(append({.value_bytes = 100, .timestamp = kNow + i * 100}).ok());
   flush();
   const std::size_t before = log_->segment_count();
-  auto deleted = log_->apply_retention(10, kNow + 3000);
+  auto deleted = log_->apply_retention({.highest_offset = 10, .now_ms = kNow + 3000});
   ASSERT_TRUE(deleted.has_value());
   EXPECT_EQ(deleted->segments, 2) << "the third ends above the high watermark";
-  deleted = log_->apply_retention(50, kNow + 3000);
+  deleted = log_->apply_retention({.highest_offset = 50, .now_ms = kNow + 3000});
   ASSERT_TRUE(deleted.has_value());
   EXPECT_GT(deleted->segments, 0);
   EXPECT_LT(log_->segment_count(), before);
@@ -432,12 +432,12 @@ TEST_F(LogTest, RetentionOfEverythingKeepsTheLogEnd) {
   config_.retention_ms = 1000;
   open();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(append().ok());
-  auto deleted = log_->apply_retention(5, kNow + 100'000);
+  auto deleted = log_->apply_retention({.highest_offset = 5, .now_ms = kNow + 100'000});
   ASSERT_TRUE(deleted.has_value());
   EXPECT_TRUE(deleted->rolled);
   EXPECT_EQ(deleted->segments, 0) << "the new segment's name is not on disk yet";
   flush();
-  deleted = log_->apply_retention(5, kNow + 100'000);
+  deleted = log_->apply_retention({.highest_offset = 5, .now_ms = kNow + 100'000});
   ASSERT_TRUE(deleted.has_value());
   EXPECT_EQ(deleted->segments, 1);
   EXPECT_EQ(log_->log_start_offset(), 5);
@@ -454,7 +454,7 @@ TEST_F(LogTest, RetentionBySizeAndByLogStart) {
   open();
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(append({.value_bytes = 100}).ok());
   flush();
-  ASSERT_TRUE(log_->apply_retention(50, kNow).has_value());
+  ASSERT_TRUE(log_->apply_retention({.highest_offset = 50, .now_ms = kNow}).has_value());
   EXPECT_GE(log_->size_bytes(), 2000);
   EXPECT_LT(log_->size_bytes(), 3000);
   const std::int64_t start = log_->log_start_offset();
@@ -465,10 +465,78 @@ TEST_F(LogTest, RetentionBySizeAndByLogStart) {
   config_.cleanup_delete = false;
   config_.cleanup_compact = true;
   log_->set_config(std::make_shared<LogConfig>(config_));
-  const auto deleted = log_->apply_retention(50, kNow);
+  const auto deleted = log_->apply_retention({.highest_offset = 50, .now_ms = kNow});
   EXPECT_GE(deleted->segments, 1) << "below the log start, whatever the policy";
   EXPECT_EQ(log_->log_start_offset(), start + 8);
   EXPECT_EQ(log_->leader_epochs().entries(), (std::vector<EpochEntry>{{1, start + 8}}));
+}
+
+TEST_F(LogTest, RetentionGoesNoFurtherThanItIsTold) {
+  config_.segment_bytes = 500;
+  config_.retention_ms = 1000;
+  open();
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(append({.value_bytes = 100, .timestamp = kNow}).ok());
+  flush();
+  const std::size_t before = log_->segment_count();
+  ASSERT_GT(before, 8U);
+  const auto deleted = log_->apply_retention({.highest_offset = 50, .now_ms = kNow + 2000, .most_segments = 3});
+  ASSERT_TRUE(deleted.has_value());
+  EXPECT_EQ(deleted->segments, 3);
+  EXPECT_FALSE(deleted->rolled);
+  EXPECT_EQ(log_->segment_count(), before - 3);
+}
+
+TEST_F(LogTest, KnowsWhenRetentionIsDue) {
+  config_.segment_bytes = 1000;
+  config_.retention_ms = 5000;
+  open();
+  const auto set = [&](const std::function<void(LogConfig&)>& change) {
+    change(config_);
+    log_->set_config(std::make_shared<LogConfig>(config_));
+    return log_->retention_due_ms();
+  };
+  EXPECT_EQ(log_->retention_due_ms(), std::nullopt) << "an empty log has nothing to lose";
+  ASSERT_TRUE(append({.value_bytes = 100, .timestamp = kNow + 10}).ok());
+  EXPECT_EQ(log_->retention_due_ms(), kNow + 5011);
+  ASSERT_TRUE(append({.value_bytes = 100, .timestamp = kNow - 90'000}).ok());
+  EXPECT_EQ(log_->retention_due_ms(), kNow + 5011) << "the largest timestamp counts";
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(append({.value_bytes = 100, .timestamp = kNow + 70'000}).ok());
+  flush();
+  ASSERT_GT(log_->segment_count(), 2U);
+  EXPECT_EQ(log_->retention_due_ms(), kNow + 75'001);
+  EXPECT_EQ(set([](LogConfig& c) { c.retention_ms = -1; }), std::nullopt);
+  EXPECT_EQ(set([](LogConfig& c) { c.retention_ms = INT64_MAX; }), std::nullopt);
+  EXPECT_EQ(set([&](LogConfig& c) { c.retention_bytes = log_->size_bytes() - 1000; }), 0);
+  EXPECT_EQ(set([&](LogConfig& c) { c.retention_bytes = log_->size_bytes() - 100; }), std::nullopt)
+      << "the oldest segment is larger than the excess";
+  EXPECT_TRUE(log_->raise_log_start_offset(15));
+  EXPECT_EQ(set([](LogConfig& c) { c.cleanup_delete = false; }), 0) << "below the log start, whatever the policy";
+  ASSERT_TRUE(log_->apply_retention({.highest_offset = 22, .now_ms = kNow}).has_value());
+  EXPECT_EQ(log_->retention_due_ms(), std::nullopt);
+  EXPECT_EQ(set([](LogConfig& c) {
+              c.cleanup_delete = true;
+              c.retention_bytes = -1;
+              c.retention_ms = 5000;
+            }),
+            kNow + 75'001);
+}
+
+TEST_F(LogTest, RecordsWithoutTimestampAgeByTheClock) {
+  config_.retention_ms = 5000;
+  open();
+  ASSERT_TRUE(append(make_batch({.timestamp = -1}), {.leader_epoch = 1, .now_ms = kNow + 400}).ok());
+  EXPECT_EQ(log_->retention_due_ms(), kNow + 5401);
+}
+
+TEST_F(LogTest, CompactedLogRollsForTheSakeOfTheMaxCompactionLag) {
+  config_.segment_ms = 60'000;
+  config_.max_compaction_lag_ms = 1000;
+  open();
+  ASSERT_TRUE(append({.timestamp = kNow}).ok());
+  EXPECT_FALSE(append({.timestamp = kNow + 2000}).rolled);
+  config_.cleanup_compact = true;
+  log_->set_config(std::make_shared<LogConfig>(config_));
+  EXPECT_TRUE(append({.timestamp = kNow + 2000}).rolled);
 }
 
 TEST_F(LogTest, TruncationRebuildsTheTail) {
@@ -500,7 +568,9 @@ TEST_F(LogTest, TruncationToTheLogStartKeepsOlderProducers) {
   for (int i = 0; i < 8; ++i)
     ASSERT_TRUE(append({.value_bytes = 100, .producer_id = 9, .producer_epoch = 0, .base_sequence = i}).ok());
   flush();
-  ASSERT_TRUE(log_->delete_old_segments(6, kNow, [](const Segment& s) { return s.base_offset() < 4; }).has_value());
+  ASSERT_TRUE(log_->delete_old_segments({.highest_offset = 6, .now_ms = kNow},
+                                        [](const Segment& s) { return s.base_offset() < 4; })
+                  .has_value());
   const std::int64_t start = log_->log_start_offset();
   ASSERT_GT(start, 0);
   ASSERT_TRUE(log_->truncate_to(start, kNow).has_value());

@@ -12,7 +12,7 @@ namespace {
 // How much earlier than segment.ms a segment rolls, so that the partitions of a topic do not all roll at once. The same
 // segment always gets the same share.
 std::int64_t jitter_ms(const SegmentHome& home, std::int64_t base_offset) {
-  const std::int64_t most = std::min(home.config->segment_jitter_ms, home.config->segment_ms);
+  const std::int64_t most = std::min(home.config->segment_jitter_ms, home.config->roll_ms());
   if (most <= 0) return 0;
   const std::uint64_t mixed =
       (std::hash<std::string>{}(home.folder) ^ static_cast<std::uint64_t>(base_offset)) * 0x9e3779b97f4a7c15ULL;
@@ -52,7 +52,7 @@ bool Segment::should_roll(const Incoming& incoming) const {
   if (size_bytes_ + incoming.size_bytes > static_cast<std::uint64_t>(config.segment_bytes)) return true;
   const std::int64_t waited_ms =
       first_timestamp_ >= 0 ? incoming.max_timestamp - first_timestamp_ : incoming.now_ms - created_ms_;
-  return waited_ms > config.segment_ms - jitter_ms(*home_, base_offset_) ||
+  return waited_ms > config.roll_ms() - jitter_ms(*home_, base_offset_) ||
          offset_index_.is_full(config.segment_index_bytes) || time_index_.is_full(config.segment_index_bytes) ||
          !offset_index_.can_hold(incoming.last_offset);
 }
