@@ -25,6 +25,8 @@ namespace thalweg::storage {
 inline constexpr std::string_view kRecoveryPointsFileName = "recovery-point-offset-checkpoint";
 // Records before the offset have been deleted; lines only for partitions where no segment's name says so.
 inline constexpr std::string_view kLogStartOffsetsFileName = "log-start-offset-checkpoint";
+// Everything before the offset has been compacted.
+inline constexpr std::string_view kCleanerOffsetsFileName = "cleaner-offset-checkpoint";
 // High watermarks.
 inline constexpr std::string_view kHighWatermarksFileName = "replication-offset-checkpoint";
 inline constexpr std::string_view kCleanShutdownFileName = ".kafka_cleanshutdown";

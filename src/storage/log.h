@@ -34,6 +34,7 @@
 #include "base/bytes.h"
 #include "base/uuid.h"
 #include "storage/append.h"
+#include "storage/cleaned_segment.h"
 #include "storage/flush.h"
 #include "storage/leader_epochs.h"
 #include "storage/log_config.h"
@@ -221,6 +222,12 @@ class Log {
   // configuration are as they are now; 0: now; nothing: never. What an append adds can only bring it forward. Whether
   // the high watermark and the flushes have come so far is not asked.
   [[nodiscard]] std::optional<std::int64_t> retention_due_ms() const;
+  // What a compaction is to know of the segments: those that are closed and durable, oldest first. See cleaner.h.
+  [[nodiscard]] std::vector<CleanableSegment> cleanable_segments() const;
+  // Puts a compacted segment, whose files end in `.swap` and are on stable storage, in the place of those that it was
+  // made of, which must not have changed since. Renames only; the old files are to be removed later.
+  //   errors   of a rename: a restart finishes what was begun
+  runtime::IoResult<DeletedSegments> replace_segments(const CleanedSegment& cleaned);
   // Begins a new segment where the active one is not empty. Takes a producer snapshot, as Kafka does.
   runtime::IoResult<bool> roll(std::int64_t now_ms);
 
@@ -261,7 +268,8 @@ class Log {
   ReadOutcome<void> find_range(std::int64_t offset, std::int64_t upper, const ReadOptions& options, ReadResult& result);
   ReadOutcome<std::optional<TimestampedOffset>> search_segment(Segment& segment, std::int64_t timestamp,
                                                                const RecordFinder& find, Blocking blocking);
-  runtime::IoResult<void> retire_segment(Segment& segment, DeletedSegments& deleted);
+  enum class Snapshot : std::uint8_t { goes, stays };
+  runtime::IoResult<void> retire_segment(Segment& segment, DeletedSegments& deleted, Snapshot snapshot);
   runtime::IoResult<void> remove_segments(std::size_t first);
   runtime::IoResult<void> begin_at(std::int64_t offset, std::int64_t now_ms);
 

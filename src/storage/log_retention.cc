@@ -18,8 +18,9 @@ constexpr SegmentFile kFilesOfSegment[] = {SegmentFile::log, SegmentFile::offset
 }  // namespace
 
 // Renames the files of a segment; they are removed later, since a response may be reading them.
-runtime::IoResult<void> Log::retire_segment(Segment& segment, DeletedSegments& deleted) {
+runtime::IoResult<void> Log::retire_segment(Segment& segment, DeletedSegments& deleted, Snapshot snapshot) {
   for (const SegmentFile file : kFilesOfSegment) {
+    if (file == SegmentFile::snapshot && snapshot == Snapshot::stays) continue;
     const std::string path = segment.path(file);
     std::string renamed = path + std::string(kDeletedSuffix);
     const auto done = home_.context.files.rename(path, renamed);
@@ -46,7 +47,7 @@ runtime::IoResult<DeletedSegments> Log::delete_old_segments(const DeleteLimits& 
     // The next segment's name keeps the log's end, and the snapshot there the producers; they must be on disk before.
     if (end_offset_of(0) > closed_durable_) break;
     const std::uint32_t size = segments_[0]->size_bytes();
-    TRY(retire_segment(*segments_[0], deleted));
+    TRY(retire_segment(*segments_[0], deleted, Snapshot::goes));
     segments_.erase(segments_.begin());
     ++entries_version_;
     ++deleted.segments;

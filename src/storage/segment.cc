@@ -32,6 +32,11 @@ Segment::Segment(const SegmentHome& home, std::int64_t base_offset, std::int64_t
 
 Segment::~Segment() { close(); }
 
+std::uint32_t Segment::index_bytes() const {
+  return static_cast<std::uint32_t>(std::max(offset_index_.entries().count() * OffsetIndexEntry::kSize,
+                                             time_index_.entries().count() * TimeIndexEntry::kSize));
+}
+
 runtime::IoResult<std::shared_ptr<runtime::File>> Segment::file() {
   if (auto open = home_->context.handles.find(file_)) return open;
   return home_->context.handles.open(file_, path(SegmentFile::log), runtime::OpenMode::read_write);

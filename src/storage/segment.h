@@ -53,6 +53,14 @@ class Segment {
   [[nodiscard]] const OffsetIndex& offset_index() const { return offset_index_; }
   [[nodiscard]] const TimeIndex& time_index() const { return time_index_; }
   [[nodiscard]] std::uint32_t aborted_count() const { return aborted_count_; }
+  // Of the larger of the two indexes.
+  [[nodiscard]] std::uint32_t index_bytes() const;
+  // The largest timestamp of the first batch; -1 where that is not known.
+  [[nodiscard]] std::int64_t first_timestamp() const { return first_timestamp_; }
+  // Wall clock. See largest_timestamp().
+  [[nodiscard]] std::int64_t created_ms() const { return created_ms_; }
+  [[nodiscard]] std::int64_t modified_ms() const { return modified_ms_; }
+  void set_modified_ms(std::int64_t modified_ms) { modified_ms_ = modified_ms; }
 
   // The `.log` file, opened where it is not.
   runtime::IoResult<std::shared_ptr<runtime::File>> file();
