@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "broker/log_keepers.h"
 #include "broker/offsets_mirror.h"
 #include "metadata/sqlite_store.h"
 #include "storage/checkpoints.h"
@@ -48,6 +49,13 @@ void run_side_by_side(runtime::Host& host, std::vector<runtime::Task> tasks, std
   const std::unique_ptr<runtime::Pool> pool = host.make_pool("recovery", threads);
   for (runtime::Task& task : tasks) pool->post(std::move(task));
   pool->stop();
+}
+
+storage::OffsetMap log_starts_in(std::size_t directory, const std::vector<Shard::ClosedLog>& logs) {
+  storage::OffsetMap log_starts;
+  for (const Shard::ClosedLog& log : logs)
+    if (log.directory == directory && log.log_start_offset > 0) log_starts[log.partition] = log.log_start_offset;
+  return log_starts;
 }
 
 }  // namespace
@@ -154,6 +162,15 @@ base::Result<void, std::string> Broker::start() {
   TRY(open_store());
   disk_pool_ = environment_.host.make_pool("disk", kDiskThreads);
   sync_pool_ = environment_.host.make_pool("sync", kSyncThreads);
+  cleaner_pool_ = environment_.host.make_pool("cleaner", static_cast<std::size_t>(settings_.cleaner.threads));
+  for (const auto& directory : directories_) {
+    const auto checkpoint = [&](std::string_view name) {
+      return std::make_unique<OffsetCheckpoint>(environment_.files, *cores_.front(), *disk_pool_,
+                                                storage::in_directory(directory->path, name));
+    };
+    directory->log_starts = checkpoint(storage::kLogStartOffsetsFileName);
+    directory->clean_ends = checkpoint(storage::kCleanerOffsetsFileName);
+  }
   for (const auto& core : cores_) shards_.push_back(std::make_unique<Shard>(*this, *core, random_.next_u64()));
   for (const auto& core : cores_) environment_.host.start(*core, ("core-" + std::to_string(core->index())).c_str());
   started_ = true;
@@ -167,6 +184,9 @@ base::Result<void, std::string> Broker::start() {
   for (auto& view : first_views) environment_.host.wait(view);
   TRY(open_logs());
   TRY(start_groups());
+  on_every_core([](Shard& shard) {
+    shard.keepers().retention.start();
+  });
   cores_.front()->post([this] { schedule_checkpoints(); });
   return {};
 }
@@ -280,6 +300,7 @@ base::Result<void, std::string> Broker::open_logs() {
     std::shared_ptr<const storage::LogConfig> config;
     std::unique_ptr<storage::Log> log;
     std::size_t directory = 0;
+    std::int64_t clean_end = 0;
     std::optional<runtime::IoError> fault;
     storage::RecoveryReport report;
   };
@@ -287,6 +308,8 @@ base::Result<void, std::string> Broker::open_logs() {
   std::vector<std::unique_ptr<Opened>> opened;
   std::vector<std::pair<std::size_t, std::string>> failed;  // directories, and why
   bool all_known = true;
+  // By directory: the lines of its log start checkpoint, and those of them whose partitions have not been met yet.
+  std::vector<storage::OffsetMap> log_starts_of, strangers_of;
   std::vector<runtime::Task> tasks;
   for (const auto& directory : directories_) {
     const auto entries = environment_.files.list(directory->path);
@@ -300,8 +323,13 @@ base::Result<void, std::string> Broker::open_logs() {
     };
     const auto recovery_points = read(storage::kRecoveryPointsFileName);
     const auto log_starts = read(storage::kLogStartOffsetsFileName);
+    const auto clean_ends = read(storage::kCleanerOffsetsFileName);
     if (!recovery_points) return std::unexpected(recovery_points.error().message());
     if (!log_starts) return std::unexpected(log_starts.error().message());
+    if (!clean_ends) return std::unexpected(clean_ends.error().message());
+    directory->clean_ends->load(*clean_ends, {});
+    log_starts_of.push_back(*log_starts);
+    storage::OffsetMap& strangers = strangers_of.emplace_back(*log_starts);
     for (const runtime::DirectoryEntry& entry : *entries) {
       if (!entry.is_directory) continue;
       const std::string folder = storage::in_directory(directory->path, entry.name);
@@ -318,6 +346,7 @@ base::Result<void, std::string> Broker::open_logs() {
         LOG_ERROR("broker", "cannot open a log: {}", id.error().message());
         if (is_fault_of_disk(id.error())) failed.emplace_back(directory_index(directory->id), id.error().message());
         all_known = false;
+        strangers.erase(*name);
         continue;
       }
       if (!*id) {
@@ -337,11 +366,13 @@ base::Result<void, std::string> Broker::open_logs() {
         const auto it = map.find(*name);
         return it == map.end() ? std::int64_t{0} : it->second;
       };
+      strangers.erase(*name);
       auto slot = std::make_unique<Opened>();
       slot->key = {.topic_id = topic->id, .partition = name->partition};
       slot->topic = topic;
       slot->owner = owner_of(name->topic, name->partition);
       slot->directory = directory_index(directory->id);
+      if (const auto line = clean_ends->find(*name); line != clean_ends->end()) slot->clean_end = line->second;
       const storage::OpenOptions options{.clean_shutdown = !unclean_,
                                          .recovery_point = offset_of(*recovery_points),
                                          .log_start_offset = offset_of(*log_starts),
@@ -360,6 +391,7 @@ base::Result<void, std::string> Broker::open_logs() {
       });
     }
   }
+  TRY(load_log_starts(std::move(log_starts_of), strangers_of));
   // Recovery makes indexes, which are as the topic has them.
   for (const auto& slot : opened) {
     shard(slot->owner).core().post([&owner = shard(slot->owner), &slot = *slot] {
@@ -388,8 +420,12 @@ base::Result<void, std::string> Broker::open_logs() {
     truncated += slot->report.bytes_truncated;
     recovered += slot->report.bytes_recovered;
     Shard& owner = shard(slot->owner);
-    owner.core().post(
-        [&owner, key = slot->key, log = std::move(slot->log)]() mutable { owner.adopt(key, std::move(log)); });
+    owner.core().post([&owner, key = slot->key, clean_end = slot->clean_end, log = std::move(slot->log)]() mutable {
+      // A line beyond the end is of a log that was there before.
+      if (clean_end > log->log_end_offset()) clean_end = 0;
+      owner.adopt(key, std::move(log));
+      if (const auto partition = owner.find_partition(key)) partition->clean_end = clean_end;
+    });
   }
   for (const auto& [directory, why] : failed) directory_failed(directory, why);
   on_every_core([](Shard&) {});
@@ -398,6 +434,26 @@ base::Result<void, std::string> Broker::open_logs() {
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(environment_.clock.steady() - began);
     LOG_INFO("broker", "opened {} partitions in {} ms after {} stop; {} bytes checked, {} cut off", count, took.count(),
              unclean_ ? "an unclean" : "a clean", recovered, truncated);
+  }
+  return {};
+}
+
+// Lines of partitions that are no more go before their names can be used again.
+base::Result<void, std::string> Broker::load_log_starts(std::vector<storage::OffsetMap> lines,
+                                                        const std::vector<storage::OffsetMap>& dead) {
+  for (std::size_t i = 0; i < directories_.size(); ++i) {
+    std::vector<storage::TopicPartition> names;
+    for (const auto& [name, offset] : dead[i]) names.push_back(name);
+    OffsetCheckpoint& checkpoint = *directories_[i]->log_starts;
+    checkpoint.load(std::move(lines[i]), names);
+    if (names.empty()) continue;
+    std::promise<runtime::IoResult<void>> promise;
+    auto future = promise.get_future();
+    cores_.front()->post([&] {
+      checkpoint.raise({}, [&promise](runtime::IoResult<void> written) { promise.set_value(std::move(written)); });
+    });
+    const runtime::IoResult<void> written = environment_.host.wait(future);
+    if (!written) return std::unexpected("log.dirs: " + written.error().message());
   }
   return {};
 }
@@ -464,9 +520,11 @@ void Broker::schedule_checkpoints() {
       std::atomic<std::size_t> left;
       std::mutex mutex;
       std::vector<Shard::ClosedLog> logs;
+      std::vector<std::uint64_t> rounds;  // by directory
     };
     auto gathered = std::make_shared<Gathered>();
     gathered->left = shards_.size();
+    for (const auto& directory : directories_) gathered->rounds.push_back(directory->log_starts->begin_round());
     for (const auto& shard : shards_) {
       shard->core().post([this, &shard = *shard, gathered] {
         {
@@ -474,6 +532,13 @@ void Broker::schedule_checkpoints() {
           for (auto& log : shard.log_positions()) gathered->logs.push_back(std::move(log));
         }
         if (--gathered->left > 0) return;
+        cores_.front()->post([this, gathered] {
+          for (std::size_t i = 0; i < directories_.size(); ++i) {
+            if (directories_[i]->offline) continue;
+            const auto note = [this, i](const runtime::IoResult<void>& written) { note_checkpoint(i, written); };
+            directories_[i]->log_starts->finish_round(gathered->rounds[i], log_starts_in(i, gathered->logs), note);
+          }
+        });
         // The next ones are due after these: two that write at once take away each other's unfinished files.
         disk_pool_->post([this, gathered] {
           (void)write_checkpoints(gathered->logs);
@@ -484,27 +549,29 @@ void Broker::schedule_checkpoints() {
   });
 }
 
+// True where it was written.
+bool Broker::note_checkpoint(std::size_t directory, const runtime::IoResult<void>& written) {
+  if (written) return true;
+  LOG_ERROR("broker", "cannot write a checkpoint: {}", written.error().message());
+  if (is_fault_of_disk(written.error())) directory_failed(directory, written.error().message());
+  return false;
+}
+
 std::vector<bool> Broker::write_checkpoints(const std::vector<Shard::ClosedLog>& logs) {
   std::vector<bool> whole(directories_.size(), true);
   for (std::size_t i = 0; i < directories_.size(); ++i) {
     if (directories_[i]->offline) continue;
-    storage::OffsetMap recovery_points, log_starts, high_watermarks;
+    storage::OffsetMap recovery_points, high_watermarks;
     for (const Shard::ClosedLog& log : logs) {
       if (log.directory != i) continue;
       recovery_points[log.partition] = log.recovery_point;
-      if (log.log_start_offset > 0) log_starts[log.partition] = log.log_start_offset;
       high_watermarks[log.partition] = log.high_watermark;
     }
     const auto write = [&](std::string_view name, const storage::OffsetMap& offsets) {
-      const auto written =
-          storage::write_offsets(environment_.files, storage::in_directory(directories_[i]->path, name), offsets);
-      if (written) return;
-      whole[i] = false;
-      LOG_ERROR("broker", "cannot write a checkpoint: {}", written.error().message());
-      if (is_fault_of_disk(written.error())) directory_failed(i, written.error().message());
+      const std::string path = storage::in_directory(directories_[i]->path, name);
+      if (!note_checkpoint(i, storage::write_offsets(environment_.files, path, offsets))) whole[i] = false;
     };
     write(storage::kRecoveryPointsFileName, recovery_points);
-    write(storage::kLogStartOffsetsFileName, log_starts);
     write(storage::kHighWatermarksFileName, high_watermarks);
   }
   return whole;
@@ -531,6 +598,7 @@ void Broker::stop() {
   for (auto& wait : flushed) environment_.host.wait(wait);
   disk_pool_->stop();
   sync_pool_->stop();
+  cleaner_pool_->stop();
   bool clean = all_opened_ && std::ranges::all_of(logs, &Shard::ClosedLog::clean);
   for (const auto& directory : directories_) {
     if (directory->offline) continue;
@@ -544,6 +612,9 @@ void Broker::stop() {
     for (std::size_t i = 0; i < directories_.size(); ++i) {
       const std::string& path = directories_[i]->path;
       if (directories_[i]->offline || !whole[i]) continue;
+      const auto log_starts = storage::write_offsets(
+          environment_.files, storage::in_directory(path, storage::kLogStartOffsetsFileName), log_starts_in(i, logs));
+      if (!note_checkpoint(i, log_starts)) continue;
       const auto marked = storage::write_clean_shutdown(environment_.files, path, {.broker_epoch = broker_epoch_});
       if (!marked) LOG_ERROR("broker", "cannot mark {}: {}", path, marked.error().message());
     }

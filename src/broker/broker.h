@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "broker/offset_checkpoint.h"
 #include "broker/request_context.h"
 #include "broker/settings.h"
 #include "broker/shard.h"
@@ -33,6 +34,9 @@ struct LogDirectory {
   std::string path;
   base::Uuid id;
   std::atomic<bool> offline{false};
+  // These belong to the first core.
+  std::unique_ptr<OffsetCheckpoint> log_starts;
+  std::unique_ptr<OffsetCheckpoint> clean_ends;  // how far logs are compacted
 };
 
 // Whether the disk cannot be trusted any more, after an error that is not about one log, its space or our descriptors.
@@ -98,6 +102,8 @@ class Broker {
   // For files: opening and reading logs, removing folders. For syncs: nothing but syncs.
   [[nodiscard]] runtime::Executor& disk_pool() { return *disk_pool_; }
   [[nodiscard]] runtime::Executor& sync_pool() { return *sync_pool_; }
+  // For compactions.
+  [[nodiscard]] runtime::Executor& cleaner_pool() { return *cleaner_pool_; }
   // Files that one core may keep open: half of what the process may, shared by the cores, the rest being for
   // connections.
   [[nodiscard]] std::size_t open_files_per_core() const;
@@ -135,9 +141,12 @@ class Broker {
   base::Result<void, std::string> open_store();
   base::Result<void, std::string> register_node();
   base::Result<void, std::string> open_logs();
+  base::Result<void, std::string> load_log_starts(std::vector<storage::OffsetMap> lines,
+                                                  const std::vector<storage::OffsetMap>& dead);
   // Takes the leases of the group coordinators and loads their groups.
   base::Result<void, std::string> start_groups();
   void schedule_checkpoints();
+  bool note_checkpoint(std::size_t directory, const runtime::IoResult<void>& written);
   // Whether all of a directory's were written, by its index. Where the disk is at fault the directory goes offline.
   std::vector<bool> write_checkpoints(const std::vector<Shard::ClosedLog>& logs);
   // Runs `work(shard)` on every core and waits for all. Not on a core.
@@ -156,6 +165,7 @@ class Broker {
   std::unique_ptr<runtime::Pool> store_thread_;
   std::unique_ptr<runtime::Pool> disk_pool_;
   std::unique_ptr<runtime::Pool> sync_pool_;
+  std::unique_ptr<runtime::Pool> cleaner_pool_;
   StoreMetrics store_metrics_;
   std::unique_ptr<metadata::Store> store_;
   std::vector<std::unique_ptr<runtime::Core>> cores_;

@@ -66,7 +66,16 @@ struct CoreMetrics {
   Counter flushes;
   Counter flush_failures;
   Histogram flush_time;
-  Histogram append_wait;  // from the append to the acknowledgement
+  Counter segments_deleted;  // by retention
+  Counter segment_bytes_deleted;
+  Counter compactions;
+  Counter compaction_failures;
+  Counter compaction_bytes_read;
+  Counter compaction_bytes_written;
+  Counter timestamps_refused;  // batches refused with INVALID_TIMESTAMP
+  Counter timestamps_future;   // batches stored whose latest record is ahead of the clock
+  Counter timestamps_missing;  // batches stored with no timestamp at all
+  Histogram append_wait;       // from the append to the acknowledgement
   Counter bytes_in_flight_waits;
   std::atomic<std::int64_t> bytes_in_flight{0};
   std::atomic<std::int64_t> partitions{0};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/uuid.h"
+#include "broker/due_queue.h"
 #include "broker/failed_firsts.h"
 #include "broker/fetch_waiter.h"
 #include "broker/topic_settings.h"
@@ -89,6 +90,16 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // Whether a flush was asked for that has not begun yet; the owner asks only once.
   bool flush_requested = false;
   FailedFirsts failed_firsts;
+  // When it may have to be compacted, whether it is just being, and what has been: everything before the offset.
+  DuePlace cleaning_due;
+  bool cleaning = false;
+  std::int64_t clean_end = 0;
+  // A compaction found records that make no sense; there is no other before the next start.
+  bool uncleanable = false;
+  // When its oldest segment may have to go.
+  DuePlace retention;
+  // A deletion goes on once a flush has ended.
+  bool retention_waits_for_flush = false;
 
  private:
   struct DurableWaiter {

@@ -61,6 +61,14 @@ protocol::ProduceRules rules_of(const Partition& partition, std::int64_t now_ms)
   return rules;
 }
 
+// Retention goes by the timestamps, so one that is not a time of the past is worth knowing of.
+void count_odd_timestamp(CoreMetrics& metrics, std::int64_t max_timestamp, std::int64_t now_ms) {
+  // Clocks differ a little.
+  constexpr std::int64_t kToleranceMs = 60'000;
+  if (max_timestamp == protocol::kNoTimestamp) metrics.timestamps_missing.add();
+  if (max_timestamp > now_ms && max_timestamp - now_ms > kToleranceMs) metrics.timestamps_future.add();
+}
+
 // Appends one item to its open partition. Returns the offset that has to be durable for it, or the error.
 protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, ProduceItem& item,
                                       const ProduceOptions& options, ProduceOutcome& outcome) {
@@ -78,6 +86,7 @@ protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, Produc
   auto summary = protocol::validate_produced_batch(*batch, rules, shard.decompressor());
   if (!summary) {
     protocol::Error error = refuse(outcome, std::move(summary).error());
+    if (error.code == ErrorCode::invalid_timestamp) shard.metrics().timestamps_refused.add();
     if (tells_log_start(error.code)) outcome.log_start_offset = partition.log().log_start_offset();
     return std::unexpected(std::move(error));
   }
@@ -116,6 +125,8 @@ protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, Produc
     outcome.log_append_time_ms = now_ms;
   }
   if (!result.duplicate) {
+    shard.touch(partition.shared_from_this());
+    count_odd_timestamp(shard.metrics(), summary->max_timestamp, now_ms);
     shard.metrics().batches_appended.add();
     shard.metrics().records_bytes_in.add(static_cast<std::int64_t>(batch->size_bytes()));
   }

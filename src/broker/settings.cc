@@ -47,7 +47,15 @@ base::Result<Settings, std::string> Settings::read(const config::Config& config)
 
   s.checkpoint_interval_ms = config.get_int("log.flush.offset.checkpoint.interval.ms");
   s.recovery_threads = config.get_int("num.recovery.threads.per.data.dir");
-  s.file_delete_delay_ms = config.get_long("log.segment.delete.delay.ms");
+  s.retention_check_interval_ms = config.get_long("log.retention.check.interval.ms");
+  s.initial_task_delay_ms = config.get_long("log.initial.task.delay.ms");
+
+  s.cleaner.enabled = config.get_bool("log.cleaner.enable");
+  s.cleaner.threads = config.get_int("log.cleaner.threads");
+  s.cleaner.io_max_bytes_per_second = config.get_double("log.cleaner.io.max.bytes.per.second");
+  s.cleaner.dedupe_buffer_bytes = config.get_long("log.cleaner.dedupe.buffer.size");
+  s.cleaner.load_factor = config.get_double("log.cleaner.io.buffer.load.factor");
+  s.cleaner.backoff_ms = config.get_long("log.cleaner.backoff.ms");
 
   if (!config.get_string("authorizer.class.name").empty()) {
     auto& authorizer = s.authorizer.emplace();

@@ -43,9 +43,20 @@ struct Settings {
   std::int32_t send_buffer_bytes = -1;
   std::int32_t receive_buffer_bytes = -1;
 
-  std::int64_t checkpoint_interval_ms = 60'000;  // log.flush.offset.checkpoint.interval.ms
-  std::int32_t recovery_threads = 2;             // num.recovery.threads.per.data.dir
-  std::int64_t file_delete_delay_ms = 60'000;
+  std::int64_t checkpoint_interval_ms = 60'000;        // log.flush.offset.checkpoint.interval.ms
+  std::int32_t recovery_threads = 2;                   // num.recovery.threads.per.data.dir
+  std::int64_t retention_check_interval_ms = 300'000;  // log.retention.check.interval.ms
+  std::int64_t initial_task_delay_ms = 30'000;         // log.initial.task.delay.ms
+
+  struct Cleaner {
+    bool enabled = true;                           // log.cleaner.enable
+    std::int32_t threads = 1;                      // log.cleaner.threads
+    double io_max_bytes_per_second = 0;            // log.cleaner.io.max.bytes.per.second
+    std::int64_t dedupe_buffer_bytes = 128 << 20;  // log.cleaner.dedupe.buffer.size
+    double load_factor = 0.9;                      // log.cleaner.io.buffer.load.factor
+    std::int64_t backoff_ms = 15'000;              // log.cleaner.backoff.ms
+  };
+  Cleaner cleaner;
 
   std::optional<security::Authorizer::Options> authorizer;  // nothing: everyone may do everything
 

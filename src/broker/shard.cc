@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "broker/broker.h"
+#include "broker/log_keepers.h"
 #include "storage/checkpoints.h"
 
 namespace thalweg::broker {
@@ -52,7 +53,8 @@ Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
       log_context_{broker.files(), handles_, indexes_},
       fetch_sessions_(static_cast<std::size_t>(broker.settings().fetch_session_slots / broker.settings().cores),
                       core.index(), broker.settings().cores, metrics_),
-      groups_(*this, broker.settings().group) {
+      groups_(*this, broker.settings().group),
+      keepers_(std::make_unique<LogKeepers>(*this)) {
   for (const auto& directory : broker.log_directories()) make_flush_scheduler(directory->path);
   if (broker.settings().authorizer) authorizer_.emplace(*broker.settings().authorizer);
 }
@@ -104,8 +106,12 @@ void Shard::reload_settings() {
   const config::Config broker_config = broker_.effective_config(*snapshot_);
   default_settings_ =
       parse_topic_settings(config::effective_topic(config::Config(config::topic_table()), broker_config));
-  for (auto& [key, partition] : partitions_)
-    if (const metadata::Topic* topic = snapshot_->topic(key.topic_id)) partition->set_settings(settings_of(*topic));
+  for (auto& [key, partition] : partitions_) {
+    if (const metadata::Topic* topic = snapshot_->topic(key.topic_id)) {
+      partition->set_settings(settings_of(*topic));
+      touch(partition);
+    }
+  }
 }
 
 std::shared_ptr<const TopicSettings> Shard::settings_of(const metadata::Topic& topic) {
@@ -165,12 +171,12 @@ runtime::Awaitable<ErrorCode> Shard::when_open(std::shared_ptr<Partition> partit
 void Shard::open_log(const std::shared_ptr<Partition>& partition) {
   partition->set_opening();
   const storage::TopicPartition name{partition->topic(), partition->key().partition};
-  const std::string folder =
-      storage::in_directory(broker_.log_directories()[partition->directory()]->path, storage::folder_name(name));
-  if (!opening_folders_.insert(folder).second) {
+  const std::string folder = folder_of(partition->directory(), name);
+  if (busy_folders_.contains(folder)) {
     waiting_for_folder_[folder].push_back(partition);
     return;
   }
+  folder_busy(folder);
   broker_.disk_pool().post([this, partition, name, folder, now = now_ms(), unclean = broker_.started_unclean(),
                             config = partition->settings().log] {
     const storage::OpenOptions options{
@@ -179,15 +185,62 @@ void Shard::open_log(const std::shared_ptr<Partition>& partition) {
                            [&] { return storage::Log::open(log_context_, folder, name, config, options); });
     core_.post([this, partition, folder, log = std::move(log)]() mutable {
       opened(partition, std::move(log));
-      opening_folders_.erase(folder);
-      const auto waiting = waiting_for_folder_.find(folder);
-      if (waiting == waiting_for_folder_.end()) return;
-      const auto next = std::move(waiting->second);
-      waiting_for_folder_.erase(waiting);
-      for (const auto& other : next)
-        if (other->state() == Partition::State::opening) open_log(other);
+      folder_free(folder);
     });
   });
+}
+
+void Shard::touch(const std::shared_ptr<Partition>& partition) { keepers_->retention.touch(partition); }
+
+std::string Shard::folder_of(std::size_t directory, const storage::TopicPartition& name) const {
+  return storage::in_directory(broker_.log_directories()[directory]->path, storage::folder_name(name));
+}
+
+void Shard::folder_free(const std::string& folder) {
+  const auto busy = busy_folders_.find(folder);
+  if (--busy->second > 0) return;
+  busy_folders_.erase(busy);
+  const auto waiting = waiting_for_folder_.find(folder);
+  if (waiting == waiting_for_folder_.end()) return;
+  const auto next = std::move(waiting->second);
+  waiting_for_folder_.erase(waiting);
+  for (const auto& other : next)
+    if (other->state() == Partition::State::opening) open_log(other);
+}
+
+void Shard::forget_log_start(std::size_t directory, const storage::TopicPartition& name) {
+  constexpr std::chrono::seconds kPause{1};
+  const std::string folder = folder_of(directory, name);
+  folder_busy(folder);
+  LogDirectory& home = *broker_.log_directories()[directory];
+  broker_.core(0).post([this, &home, directory, name, folder] {
+    home.log_starts->forget(name, [this, directory, name, folder](const runtime::IoResult<void>& written) {
+      core_.post([this, directory, name, folder, written] {
+        if (!written && is_fault_of_disk(written.error())) directory_failed(directory, written.error().message());
+        // A disk without space may have some later; the name must wait for that.
+        if (!written && !is_fault_of_disk(written.error()))
+          return void(core_.at(core_.clock().steady() + kPause, [this, directory, name, folder] {
+            forget_log_start(directory, name);
+            folder_free(folder);
+          }));
+        folder_free(folder);
+      });
+    });
+  });
+}
+
+runtime::Awaitable<ErrorCode> Shard::save_log_starts(std::size_t directory, storage::OffsetMap log_starts) {
+  LogDirectory& home = *broker_.log_directories()[directory];
+  auto saved = co_await runtime::suspend<runtime::IoResult<void>>(
+      [this, &home, log_starts = std::move(log_starts)](runtime::Resume<runtime::IoResult<void>> resume) mutable {
+        broker_.core(0).post([&home, log_starts = std::move(log_starts), resume = std::move(resume)]() mutable {
+          home.log_starts->raise(log_starts, std::move(resume));
+        });
+      });
+  if (saved) co_return ErrorCode::none;
+  LOG_ERROR("broker", "cannot write log start offsets: {}", saved.error().message());
+  if (is_fault_of_disk(saved.error())) directory_failed(directory, saved.error().message());
+  co_return ErrorCode::kafka_storage_error;
 }
 
 void Shard::opened(const std::shared_ptr<Partition>& partition, runtime::IoResult<std::unique_ptr<storage::Log>> log) {
@@ -207,6 +260,7 @@ void Shard::opened(const std::shared_ptr<Partition>& partition, runtime::IoResul
   // Its directory has failed meanwhile, or the broker stops.
   if (partition->state() != Partition::State::opening) return;
   partition->install(std::move(*log));
+  touch(partition);
 }
 
 void Shard::adopt(const PartitionKey& key, std::unique_ptr<storage::Log> log) {
@@ -216,6 +270,7 @@ void Shard::adopt(const PartitionKey& key, std::unique_ptr<storage::Log> log) {
   auto partition = std::make_shared<Partition>(key, topic->name.str(), broker_.directory_index(placed->directory),
                                                snapshot_->leader_epoch(*placed), settings_of(*topic));
   partition->install(std::move(log));
+  touch(partition);
   partitions_.emplace(key, std::move(partition));
   metrics_.partitions.store(static_cast<std::int64_t>(partitions_.size()), std::memory_order_relaxed);
 }
@@ -229,14 +284,20 @@ void Shard::remove_topic(const base::Uuid& topic_id) {
     }
     const std::shared_ptr<Partition> partition = std::move(it->second);
     it = partitions_.erase(it);
+    const bool opening = partition->state() == Partition::State::opening;
     std::unique_ptr<storage::Log> log =
         partition->take_log(Partition::State::removed, ErrorCode::unknown_topic_or_partition);
-    if (log) remove_log(*partition, std::move(log));
+    if (log) {
+      remove_log(*partition, std::move(log));
+    } else if (!opening) {
+      forget_log_start(partition->directory(), {partition->topic(), partition->key().partition});
+    }
   }
   metrics_.partitions.store(static_cast<std::int64_t>(partitions_.size()), std::memory_order_relaxed);
 }
 
 void Shard::remove_log(Partition& partition, std::unique_ptr<storage::Log> log) {
+  if (log->log_start_offset() > 0 || partition.clean_end > 0) forget_log_start(partition.directory(), log->partition());
   // The rename frees the name at once; the files go on a pool, whatever their size.
   const auto renamed = log->remove(random_.next());
   if (!renamed) {

@@ -21,6 +21,7 @@
 #include "runtime/core.h"
 #include "runtime/random.h"
 #include "security/authorizer.h"
+#include "storage/checkpoints.h"
 #include "storage/flush_scheduler.h"
 #include "storage/handle_cache.h"
 #include "storage/index_cache.h"
@@ -29,6 +30,7 @@
 namespace thalweg::broker {
 
 class Broker;
+struct LogKeepers;
 
 class Shard {
  public:
@@ -45,6 +47,9 @@ class Shard {
   [[nodiscard]] protocol::Compressor& compressor() { return compressor_; }
   [[nodiscard]] FetchSessionCache& fetch_sessions() { return fetch_sessions_; }
   [[nodiscard]] GroupService& groups() { return groups_; }
+  [[nodiscard]] LogKeepers& keepers() { return *keepers_; }
+  // Something was written to the partition or decided about it, so that segments of it may be due.
+  void touch(const std::shared_ptr<Partition>& partition);
   [[nodiscard]] storage::LogContext& log_context() { return log_context_; }
   // Who may do what, as of snapshot(); null where everyone may do everything.
   [[nodiscard]] const security::Authorizer* authorizer() const { return authorizer_ ? &*authorizer_ : nullptr; }
@@ -76,6 +81,11 @@ class Shard {
 
   // Calls `done` once no sync is under way; after close_logs(), for then none begins any more.
   void when_flushed(std::function<void()> done);
+  // Puts log starts of this core's partitions in the directory on stable storage. none, or kafka_storage_error.
+  runtime::Awaitable<protocol::ErrorCode> save_log_starts(std::size_t directory, storage::OffsetMap log_starts);
+  // From folder_busy() on, until folder_free() was called as often, no log is opened in the folder.
+  void folder_busy(const std::string& folder) { ++busy_folders_[folder]; }
+  void folder_free(const std::string& folder);
   // Asks for a sync of what the partition has appended; its high watermark follows.
   void request_flush(const std::shared_ptr<Partition>& partition);
   // A write or sync in the directory has failed for good: on every core its partitions stop.
@@ -116,6 +126,9 @@ class Shard {
   void apply_acl(const records::Acl& acl);
   void remove_topic(const base::Uuid& topic_id);
   void remove_log(Partition& partition, std::unique_ptr<storage::Log> log);
+  [[nodiscard]] std::string folder_of(std::size_t directory, const storage::TopicPartition& name) const;
+  // Takes the line of a partition that is no more out of the checkpoint, before its folder's name is used again.
+  void forget_log_start(std::size_t directory, const storage::TopicPartition& name);
   void reload_settings();
   void make_flush_scheduler(const std::string& directory);
   void post_flush_turn(std::size_t directory);
@@ -134,6 +147,7 @@ class Shard {
   FetchSessionCache fetch_sessions_;
   GroupService groups_;
   std::optional<security::Authorizer> authorizer_;
+  std::unique_ptr<LogKeepers> keepers_;
   // Who waits for a sync in one directory. What is asked for while a round runs gathers for the next, and is named only
   // when that begins, so that a round covers everything appended before it.
   struct Flushes {
@@ -151,8 +165,9 @@ class Shard {
   bool stopping_ = false;
   bool closed_ = false;  // close_logs() was called: no log is opened any more
   std::unordered_set<FetchWaiter*> parked_;
-  // Folders that a pool is opening, and partitions that wait for one: a topic deleted and created again has the same.
-  std::unordered_set<std::string> opening_folders_;
+  // Folders that someone is at work in, by how many, and partitions that wait for one: a topic deleted and created
+  // again has the same.
+  std::unordered_map<std::string, int> busy_folders_;
   std::unordered_map<std::string, std::vector<std::shared_ptr<Partition>>> waiting_for_folder_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "broker/broker.h"
+#include "broker/log_keepers.h"
 #include "broker/shard.h"
 
 namespace thalweg::broker {
@@ -83,6 +84,7 @@ void Shard::flush_partition(std::size_t directory, const std::shared_ptr<Partiti
     } else if (partition->is_open()) {
       partition->log().mark_flushed(mark);
       partition->raise_high_watermark(partition->log().recovery_point());
+      keepers_->retention.flushed(partition);
     }
     if (state.outstanding == 0 && !state.dirty.empty()) post_flush_turn(directory);
   });

@@ -31,7 +31,7 @@ std::shared_ptr<const TopicSettings> parse_topic_settings(const config::Config& 
   const auto names = [&](std::string_view word) { return std::ranges::find(policies, word) != policies.end(); };
 
   auto log = std::make_shared<storage::LogConfig>();
-  log->segment_bytes = effective.get_int("segment.bytes");
+  log->segment_bytes = effective.find_int("internal.segment.bytes").value_or(effective.get_int("segment.bytes"));
   log->segment_ms = effective.get_long("segment.ms");
   log->segment_jitter_ms = effective.get_long("segment.jitter.ms");
   log->segment_index_bytes = effective.get_int("segment.index.bytes");
@@ -40,6 +40,10 @@ std::shared_ptr<const TopicSettings> parse_topic_settings(const config::Config& 
   log->retention_bytes = effective.get_long("retention.bytes");
   log->cleanup_delete = names("delete");
   log->cleanup_compact = names("compact");
+  log->min_compaction_lag_ms = effective.get_long("min.compaction.lag.ms");
+  log->max_compaction_lag_ms = effective.get_long("max.compaction.lag.ms");
+  log->delete_retention_ms = effective.get_long("delete.retention.ms");
+  log->min_cleanable_dirty_ratio = effective.get_double("min.cleanable.dirty.ratio");
 
   auto settings = std::make_shared<TopicSettings>();
   settings->max_message_bytes = effective.get_int("max.message.bytes");
@@ -50,6 +54,7 @@ std::shared_ptr<const TopicSettings> parse_topic_settings(const config::Config& 
   settings->timestamp_before_max_ms = effective.get_long("message.timestamp.before.max.ms");
   settings->timestamp_after_max_ms = effective.get_long("message.timestamp.after.max.ms");
   settings->compression = compression_of(effective);
+  settings->file_delete_delay_ms = effective.get_long("file.delete.delay.ms");
   settings->compacted = log->cleanup_compact;
   settings->log = std::move(log);
   return settings;

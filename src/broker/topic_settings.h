@@ -21,6 +21,7 @@ struct TopicSettings {
   std::int64_t timestamp_before_max_ms = INT64_MAX;                               // message.timestamp.before.max.ms
   std::int64_t timestamp_after_max_ms = 3'600'000;                                // message.timestamp.after.max.ms
   std::optional<CompressionTarget> compression;  // compression.type; nothing: the producer's
+  std::int64_t file_delete_delay_ms = 60'000;    // file.delete.delay.ms
   bool compacted = false;                        // cleanup.policy names "compact"
 };
 

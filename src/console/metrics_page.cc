@@ -146,6 +146,18 @@ std::string metrics_page(Broker& broker, std::int64_t connections) {
   page.single("thalweg_bytes_in_flight_waits_total", "counter", "Requests that waited for thalweg.max.bytes.in.flight.",
               sum(broker, &CoreMetrics::bytes_in_flight_waits));
 
+  page.single("thalweg_timestamps_refused_total", "counter", "Record batches refused for a timestamp out of bounds.",
+              sum(broker, &CoreMetrics::timestamps_refused));
+  page.single("thalweg_timestamps_future_total", "counter",
+              "Record batches stored whose latest record is more than a minute ahead of the clock.",
+              sum(broker, &CoreMetrics::timestamps_future));
+  page.single("thalweg_timestamps_missing_total", "counter", "Record batches stored that have no timestamp.",
+              sum(broker, &CoreMetrics::timestamps_missing));
+  page.single("thalweg_segments_deleted_total", "counter", "Segments that retention has deleted.",
+              sum(broker, &CoreMetrics::segments_deleted));
+  page.single("thalweg_segment_bytes_deleted_total", "counter", "Bytes of segments that retention has deleted.",
+              sum(broker, &CoreMetrics::segment_bytes_deleted));
+
   page.head("thalweg_sync_seconds", "histogram", "Time of a round of syncs that made records durable.");
   sum(broker, &CoreMetrics::flush_time).print(page, "thalweg_sync_seconds", "");
   page.single("thalweg_sync_failures_total", "counter", "Syncs that failed; each takes a log directory offline.",

@@ -67,6 +67,7 @@ constexpr auto kServed = std::to_array<ServedApi>({
     {ApiKey::api_versions, 0, 5, 5, 0, false, run<protocol::ApiVersionsRequest, handlers::api_versions>},
     {ApiKey::create_topics, 2, 7, 7, 2, false, run<protocol::CreateTopicsRequest, handlers::create_topics>},
     {ApiKey::delete_topics, 1, 6, 6, 1, false, run<protocol::DeleteTopicsRequest, handlers::delete_topics>},
+    {ApiKey::delete_records, 0, 2, 2, 0, false, run<protocol::DeleteRecordsRequest, handlers::delete_records>},
     {ApiKey::init_producer_id, 0, 5, 5, 0, false, run<protocol::InitProducerIdRequest, handlers::init_producer_id>},
     {ApiKey::offset_for_leader_epoch, 2, 4, 4, 2, false,
      run<protocol::OffsetForLeaderEpochRequest, handlers::offset_for_leader_epoch>},

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "compare"))
 
@@ -186,6 +187,12 @@ class Node:
         with open(f"/proc/{self.pid}/limits", encoding="ascii") as file:
             fields = next(line for line in file if line.startswith("Max open files")).split()
         return int(fields[3]), int(fields[4])
+
+    def metrics(self):
+        """The text of /metrics."""
+        host, port = self.console
+        with urllib.request.urlopen(f"http://{host}:{port}/metrics", timeout=30) as answer:
+            return answer.read().decode()
 
     # -- clients -------------------------------------------------------------------------------------------------------
 

@@ -215,6 +215,8 @@ UNORDERED = {
     ("CreateTopicsResponse", "topics[].configs"),
     ("CreatePartitionsResponse", "results"),
     ("DeleteTopicsResponse", "responses"),
+    ("DeleteRecordsResponse", "topics"),
+    ("DeleteRecordsResponse", "topics[].partitions"),
     ("ListOffsetsResponse", "topics"),
     ("ListOffsetsResponse", "topics[].partitions"),
     ("OffsetForLeaderEpochResponse", "topics"),

@@ -19,6 +19,8 @@
 #include "protocol/messages/delete_acls_response.h"
 #include "protocol/messages/delete_groups_request.h"
 #include "protocol/messages/delete_groups_response.h"
+#include "protocol/messages/delete_records_request.h"
+#include "protocol/messages/delete_records_response.h"
 #include "protocol/messages/delete_topics_request.h"
 #include "protocol/messages/delete_topics_response.h"
 #include "protocol/messages/describe_acls_request.h"
@@ -98,6 +100,8 @@ Awaitable<protocol::DescribeClusterResponse> describe_cluster(RequestContext& co
 // What the principal may do on the cluster, as Kafka's bit field; 0 where it may not describe it.
 std::int32_t cluster_operations(const RequestContext& context);
 Awaitable<protocol::CreateTopicsResponse> create_topics(RequestContext& context, protocol::CreateTopicsRequest request);
+Awaitable<protocol::DeleteRecordsResponse> delete_records(RequestContext& context,
+                                                          protocol::DeleteRecordsRequest request);
 Awaitable<protocol::DeleteTopicsResponse> delete_topics(RequestContext& context, protocol::DeleteTopicsRequest request);
 Awaitable<protocol::CreatePartitionsResponse> create_partitions(RequestContext& context,
                                                                 protocol::CreatePartitionsRequest request);
