@@ -186,6 +186,7 @@ base::Result<void, std::string> Broker::start() {
   TRY(start_groups());
   on_every_core([](Shard& shard) {
     shard.keepers().retention.start();
+    shard.keepers().cleaner.start();
   });
   cores_.front()->post([this] { schedule_checkpoints(); });
   return {};

@@ -1,14 +1,16 @@
 // LogKeepers: who looks after the logs of one core between requests.
 #pragma once
 
+#include "broker/log_cleaner.h"
 #include "broker/retention.h"
 
 namespace thalweg::broker {
 
 struct LogKeepers {
-  explicit LogKeepers(Shard& shard) : retention(shard) {}
+  explicit LogKeepers(Shard& shard) : retention(shard), cleaner(shard) {}
 
   Retention retention;
+  LogCleaner cleaner;
 };
 
 }  // namespace thalweg::broker

@@ -190,7 +190,10 @@ void Shard::open_log(const std::shared_ptr<Partition>& partition) {
   });
 }
 
-void Shard::touch(const std::shared_ptr<Partition>& partition) { keepers_->retention.touch(partition); }
+void Shard::touch(const std::shared_ptr<Partition>& partition) {
+  keepers_->retention.touch(partition);
+  if (partition->settings().compacted) keepers_->cleaner.touch(partition);
+}
 
 std::string Shard::folder_of(std::size_t directory, const storage::TopicPartition& name) const {
   return storage::in_directory(broker_.log_directories()[directory]->path, storage::folder_name(name));
@@ -214,6 +217,7 @@ void Shard::forget_log_start(std::size_t directory, const storage::TopicPartitio
   folder_busy(folder);
   LogDirectory& home = *broker_.log_directories()[directory];
   broker_.core(0).post([this, &home, directory, name, folder] {
+    home.clean_ends->forget(name, [](const runtime::IoResult<void>&) {});  // a wrong line does no harm there
     home.log_starts->forget(name, [this, directory, name, folder](const runtime::IoResult<void>& written) {
       core_.post([this, directory, name, folder, written] {
         if (!written && is_fault_of_disk(written.error())) directory_failed(directory, written.error().message());

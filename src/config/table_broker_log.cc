@@ -76,7 +76,7 @@ std::span<const ConfigKey> log_keys() {
           {}, "Bytes a second that all compactions together may read and write."),
       key("log.cleaner.dedupe.buffer.size", Type::long_, "134217728", kMedium, kClusterWide, kUsed, {},
           "Memory in bytes for the key maps of all compactions, more than 1 MiB for each."),
-      key("log.cleaner.io.buffer.size", Type::int_, "524288", kMedium, kClusterWide, kUsed, at_least(0),
+      key("log.cleaner.io.buffer.size", Type::int_, "524288", kMedium, kClusterWide, kAccepted, at_least(0),
           "Memory in bytes for reading and writing of all compactions."),
       key("log.cleaner.io.buffer.load.factor", Type::double_, "0.9", kMedium, kClusterWide, kUsed, {},
           "How full, from 0 to 1, a key map may get before a compaction stops reading further."),

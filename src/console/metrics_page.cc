@@ -146,6 +146,14 @@ std::string metrics_page(Broker& broker, std::int64_t connections) {
   page.single("thalweg_bytes_in_flight_waits_total", "counter", "Requests that waited for thalweg.max.bytes.in.flight.",
               sum(broker, &CoreMetrics::bytes_in_flight_waits));
 
+  page.single("thalweg_compactions_total", "counter", "Passes that compacted a partition.",
+              sum(broker, &CoreMetrics::compactions));
+  page.single("thalweg_compaction_failures_total", "counter", "Passes that did not come to their end.",
+              sum(broker, &CoreMetrics::compaction_failures));
+  page.single("thalweg_compaction_bytes_read_total", "counter", "Bytes that compactions have read.",
+              sum(broker, &CoreMetrics::compaction_bytes_read));
+  page.single("thalweg_compaction_bytes_written_total", "counter", "Bytes that compactions have written.",
+              sum(broker, &CoreMetrics::compaction_bytes_written));
   page.single("thalweg_timestamps_refused_total", "counter", "Record batches refused for a timestamp out of bounds.",
               sum(broker, &CoreMetrics::timestamps_refused));
   page.single("thalweg_timestamps_future_total", "counter",
