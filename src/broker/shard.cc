@@ -212,7 +212,7 @@ void Shard::folder_free(const std::string& folder) {
 }
 
 void Shard::forget_log_start(std::size_t directory, const storage::TopicPartition& name) {
-  constexpr std::chrono::seconds kPause{1};
+  static constexpr std::chrono::seconds kPause{1};
   const std::string folder = folder_of(directory, name);
   folder_busy(folder);
   LogDirectory& home = *broker_.log_directories()[directory];
