@@ -50,7 +50,7 @@ std::optional<PartitionId> Actor::any_partition() {
 SentBatch& Producer::make_batch(PartitionId where, std::int64_t producer_id, std::int32_t base_sequence) {
   std::vector<std::string> payloads;
   for (std::uint64_t i = 0; i <= random_.below(4); ++i)
-    payloads.emplace_back(random_.below(chance(8) ? 700 : 80), static_cast<char>('a' + random_.below(26)));
+    payloads.emplace_back(random_.below(chance(8) ? 300 : 60), static_cast<char>('a' + random_.below(26)));
   return world_.ledger().make_batch(where, std::move(payloads),
                                     world_.now_ms() - static_cast<std::int64_t>(random_.below(50)), producer_id,
                                     base_sequence);
@@ -293,7 +293,7 @@ void Administrator::create(const std::string& name) {
   // The same name always has the same shape, so that a topic whose creation was not heard of is known when it is found.
   const std::size_t hash = std::hash<std::string>{}(name);
   const TopicShape shape{.partitions = 1 + static_cast<std::int32_t>(hash % 3),
-                         .segment_bytes = 600 + static_cast<std::int32_t>(hash / 3 % 4) * 700,
+                         .segment_bytes = 1500 + static_cast<std::int32_t>(hash / 3 % 4) * 700,
                          .index_interval_bytes = 50 + static_cast<std::int32_t>(hash / 12 % 5) * 80};
   world_.ledger().creating(name, shape);
   protocol::CreateTopicsRequest request;
