@@ -63,9 +63,12 @@ class Run:
 
     def node(self, settings=None, **options):
         """A broker of this test's own, not started yet; it is removed with the test."""
-        one = Node(self.suite.binary, settings, **options)
-        self._nodes.append(one)
-        return one
+        return self.owns(Node(self.suite.binary, settings, **options))
+
+    def owns(self, node):
+        """A node that the test made itself is removed with it, too."""
+        self._nodes.append(node)
+        return node
 
     @property
     def shared(self):
