@@ -41,6 +41,15 @@ std::string home_of(const MessageEntry& entry) {
 
 }  // namespace
 
+std::optional<std::string> version_fault(const MessageEntry& entry, int version) {
+  const schema::VersionRange versions = entry.message.versions;
+  if (versions.contains(version)) return std::nullopt;
+  if (versions.empty()) return fmt::format("{} was removed from the protocol: it has no versions", entry.message.name);
+  if (versions.lowest == versions.highest)
+    return fmt::format("{} has no version {}: its only version is {}", entry.message.name, version, versions.lowest);
+  return fmt::format("{} has no version {}: its versions are {}", entry.message.name, version, versions.str());
+}
+
 std::string fold(std::string_view name) {
   std::string result;
   for (const char c : name) {

@@ -85,6 +85,9 @@ class Catalog {
   std::unordered_map<std::string, Match> names_;  // folded
 };
 
+// "NAME has no version N: its versions are A-B", or nothing where it has.
+std::optional<std::string> version_fault(const MessageEntry& entry, int version);
+
 // Small letters and digits alone.
 std::string fold(std::string_view name);
 // How many letters must be changed, put in, left out or swapped with the next to make one of the other.

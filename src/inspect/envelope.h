@@ -3,6 +3,7 @@
 //   framed          size int32, request or response header, body
 //   record_key      type int16, body                      keys of the coordinators' logs
 //   record_value    version int16, body                   values of the coordinators' logs
+//   versioned       version int16, body                   what clients and brokers put into bytes fields
 //   metadata_record frame version, type, version: unsigned varints; then the body
 //   bare            the body alone
 #pragma once
@@ -13,7 +14,7 @@
 
 namespace thalweg::inspect {
 
-enum class Framing : std::uint8_t { bare, framed, record_key, record_value, metadata_record };
+enum class Framing : std::uint8_t { bare, framed, record_key, record_value, versioned, metadata_record };
 
 struct Envelope {
   const schema::Message* message = nullptr;

@@ -107,6 +107,7 @@ Bytes smallest_instance(const Envelope& envelope) {
       writer.fixed(static_cast<std::int16_t>(number));
       break;
     case Framing::record_value:
+    case Framing::versioned:
       writer.fixed(static_cast<std::int16_t>(envelope.version));
       break;
     case Framing::metadata_record:

@@ -157,15 +157,6 @@ std::vector<const MessageEntry*> messages_of(const Match& match) {
   return entries;
 }
 
-std::optional<std::string> version_fault(const MessageEntry& entry, int version) {
-  const schema::VersionRange versions = entry.message.versions;
-  if (versions.contains(version)) return std::nullopt;
-  if (versions.empty()) return fmt::format("{} was removed from the protocol: it has no versions", entry.message.name);
-  if (versions.lowest == versions.highest)
-    return fmt::format("{} has no version {}: its only version is {}", entry.message.name, version, versions.lowest);
-  return fmt::format("{} has no version {}: its versions are {}", entry.message.name, version, versions.str());
-}
-
 PageMessage make_message(const Catalog& catalog, const Subject& subject, const MessageEntry& entry, int version) {
   PageMessage message;
   message.entry = &entry;

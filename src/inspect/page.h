@@ -55,9 +55,6 @@ PageMessage make_message(const Catalog& catalog, const Subject& subject, const M
 // The messages of a subject that a side names.
 std::vector<const MessageEntry*> messages_of(const Match& match);
 
-// "NAME has no version N: its versions are A-B", or nothing where it has.
-std::optional<std::string> version_fault(const MessageEntry& entry, int version);
-
 // The bytes in rows of 16, each with its position: 0000  00 01 ...
 std::string hex_rows(const base::Bytes& bytes);
 

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "inspect/decode.h"
 #include "inspect/difference.h"
 #include "inspect/page.h"
 
@@ -28,5 +32,15 @@ std::string list_html(const Catalog& catalog);
 std::string difference_text(const Difference& difference, const TextOptions& options = {});
 std::string difference_json(const Difference& difference);
 std::string difference_html(const Difference& difference);
+
+// A message or record batches that were decoded from `bytes`: a caption, the tree, and where it ends at a fault, what
+// was expected there and what stands there. Secrets that the tree hides are hidden in the bytes too.
+std::string decoded_text(const Decoded& decoded, const base::Bytes& bytes, const TextOptions& options = {});
+// The caption, and what is to be said of a fault as labels and values; none where there is no fault.
+std::string decoded_caption(const Decoded& decoded);
+std::vector<std::pair<std::string, std::string>> fault_facts(const Decoded& decoded, const base::Bytes& bytes);
+// All of it as a part of a page, with the bytes in rows, and the page around such parts.
+std::string decoded_html_part(const Decoded& decoded, const base::Bytes& bytes);
+std::string decoded_html(std::string_view parts);
 
 }  // namespace thalweg::inspect

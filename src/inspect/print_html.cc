@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "inspect/print.h"
+#include "inspect/value_text.h"
 
 namespace thalweg::inspect {
 
@@ -72,18 +73,22 @@ void leaves_of(const Node& node, std::vector<const Node*>& leaves) {
   for (const Node& child : node.children) leaves_of(child, leaves);
 }
 
-std::string byte_table(const PageMessage& message) {
-  std::vector<const Node*> leaves(message.bytes.size(), &message.tree);
-  leaves_of(message.tree, leaves);
+// The first bytes of a message in rows, each with what it belongs to. `shows` tells of a leaf whether its bytes may be
+// seen.
+template <class Shows>
+std::string byte_table(const Node& tree, const base::Bytes& bytes, const Shows& shows) {
+  std::vector<const Node*> leaves(bytes.size(), nullptr);
+  leaves_of(tree, leaves);
   std::string html = "<table class=\"bytes\">\n<tr><th></th>";
   for (int i = 0; i < 16; ++i) html += fmt::format("<th scope=\"col\">{:X}</th>", i);
   html += "</tr>\n";
-  for (std::size_t row = 0; row < message.bytes.size(); row += 16) {
+  for (std::size_t row = 0; row < bytes.size(); row += 16) {
     html += fmt::format("<tr><th scope=\"row\">{:04x}</th>", row);
-    for (std::size_t i = row; i < std::min(row + 16, message.bytes.size()); ++i) {
-      const Node& leaf = *leaves[i];
-      html += fmt::format("<td class=\"p{}\" title=\"{}\">{:02x}</td>", static_cast<int>(leaf.part),
-                          escaped(head_of(leaf)), message.bytes[i]);
+    for (std::size_t i = row; i < std::min(row + 16, bytes.size()); ++i) {
+      const Node* leaf = leaves[i];
+      html += fmt::format(
+          "<td class=\"p{}\" title=\"{}\">{}</td>", static_cast<int>(leaf == nullptr ? tree.part : leaf->part),
+          escaped(leaf == nullptr ? "not read" : head_of(*leaf)), shows(leaf) ? fmt::format("{:02x}", bytes[i]) : "**");
     }
     html += "</tr>\n";
   }
@@ -109,6 +114,30 @@ std::string tree_html(const Node& root) {
 
 }  // namespace
 
+std::string decoded_html_part(const Decoded& decoded, const base::Bytes& bytes) {
+  // A cell of the table takes some hundred bytes.
+  constexpr std::size_t kBytesShown = 4096;
+  std::string html = fmt::format("<h2>{}</h2>\n", escaped(decoded_caption(decoded)));
+  if (decoded.fault) {
+    html += "<p class=\"p7\">These bytes do not parse.</p>\n<table>\n";
+    for (const auto& [label, value] : fault_facts(decoded, bytes))
+      html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", label, escaped(value));
+    html += "</table>\n";
+  } else if (decoded.rest > 0) {
+    html += fmt::format("<p>{} behind the message that nothing has read.</p>\n", counted(decoded.rest, "byte"));
+  }
+  if (decoded.secrets && decoded.hidden) html += "<p>Secrets are hidden.</p>\n";
+  const base::Bytes shown = bytes.first(kBytesShown);
+  html += fmt::format("<h3>byte layout ({}{}, 16 bytes per row)</h3>\n{}",
+                      shown.size() < bytes.size() ? "the first " : "", counted(shown.size(), "byte"),
+                      byte_table(decoded.tree, shown, [&](const Node* leaf) { return may_show(decoded, leaf); }));
+  return html + "<h3>object tree</h3>\n" + tree_html(decoded.tree);
+}
+
+std::string decoded_html(std::string_view parts) {
+  return document("Decoded bytes", fmt::format("<h1>Decoded bytes</h1>\n{}", parts));
+}
+
 std::string page_html(const Page& page) {
   std::string body = fmt::format("<h1>{}</h1>\n<table class=\"facts\">\n", escaped(page.subject->name));
   for (const Fact& fact : page.facts) {
@@ -122,8 +151,8 @@ std::string page_html(const Page& page) {
   body += "</p>\n";
   for (const PageMessage& message : page.messages) {
     body += fmt::format("<h2>{}</h2>\n<p>{}</p>\n", message.title, escaped(message.caption));
-    body +=
-        fmt::format("<h3>byte layout ({} bytes, 16 bytes per row)</h3>\n{}", message.bytes.size(), byte_table(message));
+    body += fmt::format("<h3>byte layout ({} bytes, 16 bytes per row)</h3>\n{}", message.bytes.size(),
+                        byte_table(message.tree, message.bytes, [](const Node*) { return true; }));
     body += "<h3>object tree</h3>\n" + tree_html(message.tree);
     body += fmt::format("<h3>schema</h3>\n<pre class=\"schema\">{}</pre>\n", escaped(message.entry->file.text));
   }

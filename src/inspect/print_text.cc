@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "inspect/print.h"
+#include "inspect/value_text.h"
 
 namespace thalweg::inspect {
 
@@ -104,7 +105,60 @@ std::string table(const std::vector<std::vector<std::string>>& lines, const Ink&
   return text;
 }
 
+// The node that the byte lies in, or null.
+const Node* leaf_at(const Node& node, std::size_t offset) {
+  if (offset < node.offset || offset >= node.offset + node.size) return nullptr;
+  for (const Node& child : node.children)
+    if (const Node* leaf = leaf_at(child, offset)) return leaf;
+  return node.children.empty() ? &node : nullptr;
+}
+
+// What stands where the fault is.
+std::string found_at(const Decoded& decoded, const base::Bytes& bytes) {
+  constexpr std::size_t kShown = 16;
+  const std::size_t at = decoded.fault->offset;
+  if (at >= bytes.size()) return "the end of the bytes";
+  std::string text;
+  for (std::size_t i = at; i < std::min(at + kShown, bytes.size()); ++i)
+    text += may_show(decoded, leaf_at(decoded.tree, i)) ? fmt::format("{:02x} ", bytes[i]) : "** ";
+  if (bytes.size() - at > kShown) return fmt::format("{}... {} to the end", text, counted(bytes.size() - at, "byte"));
+  return text + "and the end";
+}
+
 }  // namespace
+
+std::string decoded_caption(const Decoded& decoded) {
+  const Envelope& envelope = decoded.envelope;
+  if (envelope.message == nullptr) return fmt::format("Record batches, {}", counted(decoded.tree.size, "byte"));
+  std::string caption = fmt::format("{} v{}", envelope.message->name, envelope.version);
+  if (envelope.framing == Framing::framed)
+    caption +=
+        fmt::format(", {} header v{}", envelope.message->type == schema::MessageType::request ? "request" : "response",
+                    envelope.header_version);
+  return caption + ", " + counted(decoded.tree.size, "byte");
+}
+
+std::vector<std::pair<std::string, std::string>> fault_facts(const Decoded& decoded, const base::Bytes& bytes) {
+  if (!decoded.fault) return {};
+  return {{"field", decoded.fault->path},
+          {"offset", fmt::format("{0} ({0:#06x})", decoded.fault->offset)},
+          {"expected", decoded.fault->type},
+          {"found", found_at(decoded, bytes)},
+          {"fault", decoded.fault->reason}};
+}
+
+std::string decoded_text(const Decoded& decoded, const base::Bytes& bytes, const TextOptions& options) {
+  const Ink ink(options);
+  std::string text = ink.bold(decoded_caption(decoded)) + "\n\n" + tree(decoded.tree, ink);
+  if (decoded.fault) {
+    text += "\n" + ink.removed("These bytes do not parse.") + "\n";
+    for (const auto& [label, value] : fault_facts(decoded, bytes)) text += fmt::format("{:<10} {}\n", label, value);
+  } else if (decoded.rest > 0) {
+    text += fmt::format("\n{} behind the message that nothing has read\n", counted(decoded.rest, "byte"));
+  }
+  if (decoded.secrets && decoded.hidden) text += "\nsecrets are hidden; --show-secrets shows them\n";
+  return text;
+}
 
 std::string page_text(const Page& page, const TextOptions& options) {
   const Ink ink(options);

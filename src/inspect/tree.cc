@@ -27,6 +27,7 @@ std::string_view part_name(Part part) {
 std::size_t count_nodes(const Node& node) {
   std::size_t count = 1;
   for (const Node& child : node.children) count += count_nodes(child);
+  for (const Node& inside : node.opened) count += count_nodes(inside);
   return count;
 }
 
@@ -36,7 +37,16 @@ bool covers(const Node& node) {
     if (child.offset != at || !covers(child)) return false;
     at += child.size;
   }
+  if (!std::ranges::all_of(node.opened, covers)) return false;
   return node.children.empty() || at == node.offset + node.size;
+}
+
+void place_at(Node& node, std::size_t begin, bool unpacked) {
+  if (node.unpacked) return;
+  node.offset += begin;
+  node.unpacked = unpacked;
+  for (Node& child : node.children) place_at(child, begin, unpacked);
+  for (Node& inside : node.opened) place_at(inside, begin, unpacked);
 }
 
 std::vector<Part> parts_of(const Node& root, std::size_t size) {
@@ -53,7 +63,9 @@ std::string head_of(const Node& node) {
   return text;
 }
 
-std::string place_of(const Node& node) { return fmt::format("[{:#06x}, {}B]", node.offset, node.size); }
+std::string place_of(const Node& node) {
+  return fmt::format("[{}{:#06x}, {}B]", node.unpacked ? "unpacked " : "", node.offset, node.size);
+}
 
 std::string shorten(std::string_view about) {
   constexpr std::size_t kLongest = 78;

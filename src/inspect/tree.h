@@ -1,7 +1,8 @@
 // The tree of a message: one node for each thing that stands in its bytes, with where it stands and what it means.
 //
 // A node covers [offset, offset + size) of the bytes that were read; children lie inside their parent, in order, and
-// the leaves below a node cover it without a gap.
+// the leaves below a node cover it without a gap. What was found inside a value (a message in a bytes field, records
+// behind a compression) is beside the children, and need not cover anything.
 #pragma once
 
 #include <cstddef>
@@ -54,23 +55,31 @@ struct Node {
   NodeKind kind = NodeKind::group;
   Part part = Part::frame;
   bool null = false;
+  // Nobody should see the value, or the bytes.
+  bool secret = false;
+  // The offsets here and below count in bytes that came out of a compression, not in those that were read.
+  bool unpacked = false;
   // What the schema says, or null for what no schema describes. Lives as long as the message's schema.
   const schema::Field* field = nullptr;
   std::vector<Node> children;
+  std::vector<Node> opened;
 };
 
 // Every node of the tree, itself included.
 std::size_t count_nodes(const Node& node);
 
-// Whether the children of each node follow one another inside it and cover it whole.
+// Whether the children of each node follow one another inside it and cover it whole; so too in what was opened.
 bool covers(const Node& node);
+// Moves a tree that was made of a part of some bytes to where that part begins in them; `unpacked` as of these bytes.
+// What came out of a compression inside the part stays where it is.
+void place_at(Node& node, std::size_t begin, bool unpacked);
 
 // The part of each byte of [0, size): that of the leaf it lies in.
 std::vector<Part> parts_of(const Node& root, std::size_t size);
 
 // NAME TYPE = VALUE (ENCODING): what a line says in front of the bracket.
 std::string head_of(const Node& node);
-// [0xOFFSET, SIZEB].
+// [0xOFFSET, SIZEB], or [unpacked 0xOFFSET, SIZEB].
 std::string place_of(const Node& node);
 // A description as a line has it: longer ones are cut.
 std::string shorten(std::string_view about);
@@ -78,13 +87,16 @@ std::string shorten(std::string_view about);
 // last child; empty for the root.
 std::string branch_of(const std::vector<bool>& last);
 
-// Calls visit(node, last) with every node from the top, `last` as branch_of() takes it.
+// Calls visit(node, last) with every node from the top, `last` as branch_of() takes it. What was opened comes behind
+// the children.
 template <class Visit>
 void for_each_node(const Node& node, std::vector<bool>& last, const Visit& visit) {
   visit(node, last);
-  for (std::size_t i = 0; i < node.children.size(); ++i) {
-    last.push_back(i + 1 == node.children.size());
-    for_each_node(node.children[i], last, visit);
+  const std::size_t count = node.children.size() + node.opened.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t opened = i - node.children.size();
+    last.push_back(i + 1 == count);
+    for_each_node(i < node.children.size() ? node.children[i] : node.opened[opened], last, visit);
     last.pop_back();
   }
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <span>
 
-#include "inspect/batch_nodes.h"
 #include "inspect/value_text.h"
 #include "protocol/api_key.h"
 #include "protocol/wire.h"
@@ -60,7 +59,12 @@ struct Scope {
 
 class Walker {
  public:
-  Walker(const Bytes& bytes, const WalkOptions& options) : bytes_(bytes), options_(options), reader_(bytes) {}
+  Walker(const Bytes& bytes, const WalkOptions& options)
+      : bytes_(bytes),
+        options_(options),
+        reader_(bytes),
+        batches_({.max_unpacked_bytes = options.max_unpacked_bytes, .opener = options.opener}),
+        topic_(options.topic) {}
 
   Walk walk(const Envelope& envelope);
 
@@ -99,6 +103,8 @@ class Walker {
   const Bytes& bytes_;
   const WalkOptions& options_;
   protocol::Reader reader_;
+  BatchReader batches_;
+  std::string_view topic_;  // read last: records that follow are its
   std::size_t nodes_ = 0;
 };
 
@@ -189,13 +195,17 @@ Node Walker::header(const Envelope& envelope) {
 
 Node Walker::prefix(const Envelope& envelope) {
   Node n = node("Prefix", "", Part::frame);
-  n.about = "what the log puts in front of the record";
+  n.about = envelope.framing == Framing::versioned ? "what stands in front of the structure"
+                                                   : "what the log puts in front of the record";
   if (envelope.framing == Framing::record_key) {
     n.children.push_back(
         number<std::int16_t>("record_type", "int16", Part::frame, "kind of the record, the same for key and value"));
   } else if (envelope.framing == Framing::record_value) {
     n.children.push_back(
         number<std::int16_t>("value_version", "int16", Part::frame, "version that the value is written in"));
+  } else if (envelope.framing == Framing::versioned) {
+    n.children.push_back(
+        number<std::int16_t>("version", "int16", Part::frame, "version that what follows is written in"));
   } else {
     static constexpr std::pair<std::string_view, std::string_view> kVarints[] = {
         {"frame_version", "version of this prefix itself"},
@@ -398,7 +408,8 @@ void Walker::value(Node& into, const Field& field, const Struct* nested, const S
   switch (field.type.kind) {
     case Kind::boolean: {
       const bool value = reader_.boolean();
-      if (reader_.ok()) into.value = value ? "true" : "false";
+      if (!reader_.ok()) return;
+      into.value = value ? "true" : "false";
       into.content_size = 1;
       return;
     }
@@ -416,20 +427,26 @@ void Walker::value(Node& into, const Field& field, const Struct* nested, const S
       return integer<std::int64_t>(into, field);
     case Kind::float64: {
       const double value = reader_.float64();
-      if (reader_.ok()) into.value = float_text(value);
+      if (!reader_.ok()) return;
+      into.value = float_text(value);
       into.content_size = sizeof value;
       return;
     }
     case Kind::uuid: {
       const base::Uuid uuid = reader_.uuid();
-      if (reader_.ok()) into.value = uuid_text(uuid);
+      if (!reader_.ok()) return;
+      into.value = uuid_text(uuid);
       // As Kafka's tools print it.
       if (!uuid.is_zero()) into.encoding = uuid.str();
+      if (field.name == "TopicId") topic_ = topic_of_id(uuid.bytes, options_.topic);
       into.content_size = uuid.bytes.size();
       return;
     }
     case Kind::string:
-      return string(into, flexible, null_allowed);
+      string(into, flexible, null_allowed);
+      if (field.entity_type == "topicName" && reader_.ok())
+        topic_ = bytes_.view().substr(reader_.position() - into.content_size, into.content_size);
+      return;
     case Kind::bytes:
       return bytes(into, flexible, null_allowed);
     case Kind::records:
@@ -487,8 +504,18 @@ void Walker::records(Node& into, bool flexible, bool null_allowed) {
   }
   into.children.push_back(std::move(length));
   if (reader_.ok() && content) {
-    const std::size_t left = options_.max_nodes > nodes_ ? options_.max_nodes - nodes_ : 0;
-    nodes_ += add_batches(into, bytes_.data(), reader_.position() - content->size(), reader_.position(), left);
+    const std::size_t begin = reader_.position() - content->size();
+    if (options_.open_batches) {
+      batches_.set_nodes_left(options_.max_nodes > nodes_ ? options_.max_nodes - nodes_ : 0);
+      nodes_ += batches_.add(into, bytes_.data(), begin, reader_.position(), topic_);
+    } else if (!content->empty()) {
+      Node closed = node("batches", "bytes", Part::record_batch);
+      closed.kind = NodeKind::scalar;
+      closed.offset = begin;
+      closed.size = closed.content_size = content->size();
+      closed.value = counted(content->size(), "byte");
+      into.children.push_back(std::move(closed));
+    }
   }
 }
 
@@ -527,6 +554,11 @@ Walk Walker::walk(const Envelope& envelope) {
 }
 
 }  // namespace
+
+std::string_view topic_of_id(std::span<const std::uint8_t> id, std::string_view other) {
+  static constexpr std::uint8_t kClusterMetadata[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  return std::ranges::equal(id, kClusterMetadata) ? "__cluster_metadata" : other;
+}
 
 Walk walk(const Envelope& envelope, const Bytes& bytes, const WalkOptions& options) {
   // What lies behind the size that a frame announces is not part of it.

@@ -5,10 +5,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
+#include "inspect/batch_nodes.h"
 #include "inspect/envelope.h"
 #include "inspect/tree.h"
 
@@ -23,6 +27,14 @@ struct WalkOptions {
   // A node takes some hundred bytes, what it stands for perhaps one. From so many nodes on, further elements and
   // records are read, but stand together in one node.
   std::size_t max_nodes = 250'000;
+  // What the record batches of a message may hold once they are decompressed, in bytes; beyond it they stay closed.
+  std::uint64_t max_unpacked_bytes = 64 << 20;
+  // False: a records field is one node, whatever stands in it.
+  bool open_batches = true;
+  // Knows what is inside records; null: nobody looks. Must outlive the walk.
+  RecordOpener* opener = nullptr;
+  // The topic that records are from, where the message does not say.
+  std::string_view topic;
 };
 
 struct Fault {
@@ -37,6 +49,9 @@ struct Walk {
   std::optional<Fault> fault;
   std::size_t rest = 0;  // bytes behind the message that nothing has read
 };
+
+// The name of a topic that has this id in every cluster, or `other`.
+std::string_view topic_of_id(std::span<const std::uint8_t> id, std::string_view other);
 
 // Reads `bytes`, which begin with what stands in front of the message.
 Walk walk(const Envelope& envelope, const base::Bytes& bytes, const WalkOptions& options = {});
