@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <span>
 
 #include "base/crc32c.h"
@@ -20,19 +19,6 @@ namespace {
 
 // Keys, values and headers longer than this are cut in the tree.
 constexpr std::size_t kTextLimit = 256;
-
-// As 2024-05-01T12:00:00.000Z; nothing for what is no time of these ages.
-std::string time_text(std::int64_t ms) {
-  constexpr std::int64_t kLast = 253402300799999;  // the end of the year 9999
-  if (ms <= 0 || ms > kLast) return {};
-  const std::chrono::sys_time<std::chrono::milliseconds> time{std::chrono::milliseconds(ms)};
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(time - day);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
-                     clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
-}
 
 std::string codec_text(int codec) {
   return codec <= 4 ? std::string(compression_name(static_cast<protocol::CompressionType>(codec)))
