@@ -11,7 +11,7 @@ from programs import Program
 TOPIC = "t"
 GROUP = "offsets"
 PARTITIONS = 6
-RATE = 500  # records a second of each producer, where the machine gives that much
+RATE = 300  # records a second of each producer, where the machine gives that much
 PATIENCE = 180.0  # seconds; a machine that is busy with other things is slow, not wrong
 LOST = (Closed, Silent, OSError)
 
@@ -71,8 +71,12 @@ class Reader(Worker):
         super().__init__(node)
         self.ledger, self.positions = ledger, dict.fromkeys(range(ledger.partitions), 0)
         self.high = dict(self.positions)
+        self.resting = threading.Event()  # while the log is compared: two at it would be in each other's way
 
     def step(self, client):
+        if self.resting.is_set():
+            self.stopping.wait(0.005)
+            return
         found = client.fetch(TOPIC, self.positions, maxWaitMs=100)
         for p, part in found.items():
             if part["errorCode"]:
@@ -171,6 +175,14 @@ class Load:
 
     def check(self, where, whole=False):
         """Compares the log, as a client that has just come reads it, with everything that is known of it."""
+        self.reader.resting.set()
+        try:
+            self._compare(where, whole)
+        finally:
+            self.reader.resting.clear()
+        self.healthy()
+
+    def _compare(self, where, whole):
         self.take_news()
         seen = self.ledger.ends()
         with self.node.client() as client:
@@ -183,7 +195,6 @@ class Load:
                 self.checked[p] = seen[p]
             self.committer.check(client, self.ledger, where)
         self.ledger.check_acks(where)
-        self.healthy()
 
     def finish(self):
         """Lets the producers end and reads everything once more."""
