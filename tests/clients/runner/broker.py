@@ -28,20 +28,21 @@ class BrokerError(Exception):
 
 
 class Broker:
-    """Runs `BINARY serve` in a folder of its own."""
+    """Runs `BINARY serve` in a folder of its own, which stands for {data} in the properties."""
 
-    def __init__(self, binary):
+    def __init__(self, binary, properties=PROPERTIES):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="thalweg-clients-"))
         self.data = self.folder / "data"
         self.log = self.folder / "broker.log"
         self._binary = binary
+        self._properties = properties
         self._process = None
         self._stopped = False
 
     def start(self):
         """Starts the broker and returns the HOST:PORT that it listens on."""
         config = self.folder / "server.properties"
-        config.write_text(PROPERTIES.format(data=self.data))
+        config.write_text(self._properties.format(data=self.data))
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 [self._binary, "serve", "--config", str(config)], cwd=self.folder,
