@@ -101,7 +101,8 @@ public final class Crash {
                 }
                 out.flush();
                 due = Math.max(due + TICK_MS * 1_000_000L, System.nanoTime());
-                Thread.sleep((due - System.nanoTime()) / 1_000_000);
+                long left = due - System.nanoTime();
+                if (left > 0) Thread.sleep(left / 1_000_000);
             }
             producer.flush();
         }
