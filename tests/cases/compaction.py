@@ -80,7 +80,8 @@ def last_values(t):
         for codec in range(5):
             name = f"t-{batches.CODECS[codec]}"
             found = {key: value for _, key, value in records(client, name)}
-            t.same([found[k] for k in keys], [b"value-%d" % max(i for i in range(60) if i * 7 % 10 == k) for k in range(10)], name)
+            wanted = [b"value-%d" % max(i for i in range(60) if i * 7 % 10 == k) for k in range(10)]
+            t.same([found[key] for key in keys], wanted, f"{name} after SIGKILL")
             t.same(glob.glob(os.path.join(node.data, name + "-0", "*.cleaned")), [], "leftovers")
 
 

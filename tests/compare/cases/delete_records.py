@@ -25,9 +25,9 @@ def filled(b, suffix="t", partitions=1, **configs):
 
 
 def offsets(b, name, partition=0):
-    """Where the log begins and ends, as ListOffsets has it."""
-    partitions = [{"partitionIndex": partition, "timestamp": t} for t in (-2,)]
-    b.call("ListOffsets", 7, {"replicaId": -1, "isolationLevel": 0, "topics": [{"name": name, "partitions": partitions}]})
+    """Where the log begins, as ListOffsets has it."""
+    topics = [{"name": name, "partitions": [{"partitionIndex": partition, "timestamp": -2}]}]
+    b.call("ListOffsets", 7, {"replicaId": -1, "isolationLevel": 0, "topics": topics})
 
 
 def fetch(b, name, offset, partition=0):
