@@ -1,13 +1,11 @@
 #include "cli/inspect.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
+#include "cli/output.h"
 #include "inspect/catalog.h"
 #include "inspect/difference.h"
 #include "inspect/page.h"
@@ -29,26 +27,6 @@ constexpr const char* kExamples =
     "  thalweg inspect OffsetCommitValue              a record of the group coordinator's log\n"
     "  thalweg inspect produce --format html          a page for a browser\n"
     "  thalweg inspect --list                         every API, record and structure\n";
-
-int wrong(std::string_view what) {
-  fmt::print(stderr, "thalweg: {}\n", what);
-  return 2;
-}
-
-int write(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return 0;
-  fmt::print(stderr, "thalweg: the output could not be written\n");
-  return 1;
-}
-
-// As no-color.org has it: a setting that is not empty switches colours off, and being told so here switches them on.
-bool wants_colour(const std::string& when) {
-  if (when != "auto") return when == "always";
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  return (no_color == nullptr || *no_color == '\0') && isatty(STDOUT_FILENO) != 0 &&
-         (terminal == nullptr || std::string_view(terminal) != "dumb");
-}
 
 // Narrows what the name said by --request and --response.
 base::Result<Match, std::string> narrow(Match match, const InspectArguments& arguments) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/decode.h"
 #include "cli/inspect.h"
 #include "cli/serve.h"
 #include "config/docs_page.h"
@@ -29,6 +30,8 @@ int main(int argc, char** argv) {
 
   thalweg::cli::InspectArguments inspect_arguments;
   CLI::App* inspect = thalweg::cli::add_inspect(app, inspect_arguments);
+  thalweg::cli::DecodeArguments decode_arguments;
+  CLI::App* decode = thalweg::cli::add_decode(app, decode_arguments);
 
   try {
     app.parse(argc, argv);
@@ -41,6 +44,7 @@ int main(int argc, char** argv) {
     return std::fwrite(page.data(), 1, page.size(), stdout) == page.size() ? 0 : 1;
   }
   if (inspect->parsed()) return thalweg::cli::inspect(inspect_arguments);
+  if (decode->parsed()) return thalweg::cli::decode(decode_arguments);
   if (serve->parsed()) {
     if (!config_file.empty()) serve_arguments.config_file = config_file;
     return thalweg::cli::serve(serve_arguments);

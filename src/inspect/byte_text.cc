@@ -288,11 +288,13 @@ ByteForm guess_form(std::string_view content) {
   const auto is_text = [](char c) { return is_space(c) || c == '\n' || (c >= 0x20 && c < 0x7f); };
   if (!std::ranges::all_of(content, is_text)) return ByteForm::binary;
   if (read_hex(content)) return ByteForm::hex;
-  if (read_base64(content)) return ByteForm::base64;
-  // Text that is neither: what looks more like digits gets the better error.
-  const auto is_digit = [](char c) { return hex_value(c) >= 0 || is_space(c) || c == '\n'; };
-  const auto digits = static_cast<std::size_t>(std::ranges::count_if(content, is_digit));
-  return digits * 10 >= content.size() * 9 ? ByteForm::hex : ByteForm::base64;
+  // Nobody parts base64 within a line; digits with a slip among them must not be taken for it.
+  const auto is_parted = [](const Line& line) {
+    const std::size_t first = line.text.find_first_not_of(" \t\r");
+    const std::size_t last = line.text.find_last_not_of(" \t\r");
+    return line.text.substr(first, last - first).find_first_of(" \t") != std::string_view::npos;
+  };
+  return std::ranges::any_of(lines_of(content), is_parted) ? ByteForm::hex : ByteForm::base64;
 }
 
 }  // namespace thalweg::inspect
