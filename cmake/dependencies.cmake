@@ -18,3 +18,4 @@ pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(openssl REQUIRED IMPORTED_TARGET openssl)
 find_library(SNAPPY_LIBRARY snappy REQUIRED)
 find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+find_path(PCAP_INCLUDE pcap/pcap.h REQUIRED) # the library is loaded when it is needed

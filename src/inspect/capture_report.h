@@ -1,0 +1,89 @@
+// What is said of a capture: a line for each exchange that the filters let pass, then a summary for each client and
+// API.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "inspect/capture.h"
+
+namespace thalweg::inspect {
+
+struct CaptureFilter {
+  std::vector<int> api_keys;            // empty: every API
+  std::vector<std::string> client_ids;  // empty: every client; `*` and `?` as in names of files
+  bool errors = false;                  // only answers with an error code
+  std::int64_t slower_than_ns = -1;     // only those that took longer; below zero: all
+
+  [[nodiscard]] bool passes(const Exchange& exchange) const;
+};
+
+// A duration such as 250ms, 1.5s or 80us; without a unit milliseconds. Nothing where it is none.
+std::optional<std::int64_t> parse_duration_ns(std::string_view text);
+// The time as 2026-03-01T12:00:00.123456Z.
+std::string time_text(std::int64_t time_ns);
+// A duration with a unit, such as 1.234 ms; below zero: -.
+std::string duration_text(std::int64_t duration_ns);
+
+// Durations, of which percentiles are wanted without keeping them all: within 1/32 of the true value, the largest
+// exact.
+class LatencyHistogram {
+ public:
+  void add(std::int64_t duration_ns);
+  // The smallest duration that `share` (0 .. 1) of all do not exceed; -1 where there is none.
+  [[nodiscard]] std::int64_t percentile(double share) const;
+  [[nodiscard]] std::int64_t largest() const { return largest_; }
+
+ private:
+  std::vector<std::uint32_t> buckets_;
+  std::uint64_t count_ = 0;
+  std::int64_t largest_ = -1;
+};
+
+class CaptureReport {
+ public:
+  // Clients and APIs that the summary tells apart; those beyond are summed up.
+  static constexpr std::size_t kMostRows = 10'000;
+
+  explicit CaptureReport(const Capture& capture) : capture_(capture) {}
+
+  // The names of the columns.
+  static std::string heading();
+  // Counts the exchange; its line with a line feed.
+  std::string line(const Exchange& exchange);
+  // The summary of all that line() was called with, and what the capture lacked.
+  [[nodiscard]] std::string summary() const;
+  // Whether a message broke its schema.
+  [[nodiscard]] bool found_faults() const { return faults_ > 0; }
+  // The API's name, or its number where it is unknown.
+  [[nodiscard]] std::string api_name(const Exchange& exchange) const;
+
+ private:
+  struct Row {
+    std::uint64_t count = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t unanswered = 0;
+    std::uint64_t request_bytes = 0;
+    std::uint64_t response_bytes = 0;
+    LatencyHistogram latency;
+  };
+  struct RowKey {
+    std::string client_id;
+    std::string host;
+    int api_key = 0;
+    friend auto operator<=>(const RowKey&, const RowKey&) = default;
+  };
+
+  Row& row_of(const Exchange& exchange);
+
+  const Capture& capture_;
+  std::map<RowKey, Row> rows_;
+  Row others_;
+  std::uint64_t faults_ = 0;
+};
+
+}  // namespace thalweg::inspect
