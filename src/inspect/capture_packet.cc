@@ -135,7 +135,15 @@ PacketKind parse_ipv6(Packet packet, TcpSegment& segment) {
 }  // namespace
 
 std::string Endpoint::host() const {
-  if (!v6) return fmt::format("{}.{}.{}.{}", address[12], address[13], address[14], address[15]);
+  std::string text;
+  if (!v6) {
+    for (std::size_t i = 12; i < address.size(); ++i) {
+      const fmt::format_int digits(address[i]);
+      if (i > 12) text += '.';
+      text.append(digits.data(), digits.size());
+    }
+    return text;
+  }
   // The longest run of two or more zero groups is left out, the first of equals.
   std::size_t run_at = 8;
   std::size_t run = 1;
@@ -147,7 +155,6 @@ std::string Endpoint::host() const {
       run_at = i;
     }
   }
-  std::string text;
   for (std::size_t i = 0; i < 8; ++i) {
     if (i == run_at) {
       text += "::";
@@ -161,7 +168,10 @@ std::string Endpoint::host() const {
 }
 
 std::string Endpoint::str() const {
-  return v6 ? fmt::format("[{}]:{}", host(), port) : fmt::format("{}:{}", host(), port);
+  const fmt::format_int digits(port);
+  std::string text = v6 ? "[" + host() + "]:" : host() + ':';
+  text.append(digits.data(), digits.size());
+  return text;
 }
 
 PacketKind parse_packet(LinkType link, std::span<const std::uint8_t> packet, TcpSegment& segment) {

@@ -8,6 +8,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 
 #include "inspect/value_text.h"
@@ -21,9 +22,37 @@ constexpr std::int64_t kNsPerUs = 1'000;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
-// Widths of what is most often narrower; wider values push the rest of their line.
-constexpr const char* kLine = "{:<27}  {:<21}  {:<20}  {:<28}  {:>9}  {:>9}  {:>11}  {}\n";
+// Columns of lines that can be millions: their widths, of what is most often narrower; wider values push the rest.
+constexpr std::size_t kTimeWidth = 27;
+constexpr std::size_t kClientWidth = 21;
+constexpr std::size_t kIdWidth = 20;
+constexpr std::size_t kApiWidth = 28;
+constexpr std::size_t kSizeWidth = 9;
+constexpr std::size_t kLatencyWidth = 11;
+constexpr std::string_view kBetween = "  ";
 constexpr const char* kRow = "{:<24}  {:<15}  {:<28}  {:>9}  {:>7}  {:>10}  {:>13}  {:>14}  {:>11}  {:>11}  {:>11}\n";
+
+void left(std::string& line, std::string_view text, std::size_t width) {
+  line += text;
+  if (text.size() < width) line.append(width - text.size(), ' ');
+  line += kBetween;
+}
+void right(std::string& line, std::string_view text, std::size_t width) {
+  if (text.size() < width) line.append(width - text.size(), ' ');
+  line += text;
+  line += kBetween;
+}
+
+void add_number(std::string& text, std::uint64_t value) {
+  const fmt::format_int digits(value);
+  text.append(digits.data(), digits.size());
+}
+// With zeros in front, three or six digits.
+void add_fraction(std::string& text, std::uint64_t value, std::size_t digits) {
+  const fmt::format_int written(value);
+  text.append(digits - std::min(digits, written.size()), '0');
+  text.append(written.data(), written.size());
+}
 
 void add_note(std::string& notes, std::string_view separator, std::string_view note) {
   if (!notes.empty()) notes += separator;
@@ -49,7 +78,9 @@ void add_damage(std::string& notes, std::string_view which, const CapturedMessag
 }
 
 std::string size_text(const CapturedMessage& message) {
-  return message.size == 0 ? "-" : fmt::format("{}", message.size);
+  std::string text;
+  if (message.size > 0) add_number(text, message.size);
+  return text.empty() ? "-" : text;
 }
 
 }  // namespace
@@ -96,13 +127,22 @@ std::string time_text(std::int64_t time_ns) {
     last = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(seconds)));
     last_seconds = seconds;
   }
-  return fmt::format("{}.{:06}Z", last, rest / kNsPerUs);
+  std::string text = last;
+  text += '.';
+  add_fraction(text, static_cast<std::uint64_t>(rest / kNsPerUs), 6);
+  text += 'Z';
+  return text;
 }
 
 std::string duration_text(std::int64_t duration_ns) {
   if (duration_ns < 0) return "-";
-  const std::int64_t us = duration_ns / kNsPerUs;
-  return fmt::format("{}.{:03}ms", us / 1000, us % 1000);
+  const auto us = static_cast<std::uint64_t>(duration_ns / kNsPerUs);
+  std::string text;
+  add_number(text, us / 1000);
+  text += '.';
+  add_fraction(text, us % 1000, 3);
+  text += "ms";
+  return text;
 }
 
 // -- the histogram --
@@ -151,18 +191,30 @@ std::int64_t LatencyHistogram::percentile(double share) const {
 // -- the report --
 
 std::string CaptureReport::heading() {
-  return fmt::format(fmt::runtime(kLine), "TIME", "CLIENT", "CLIENT-ID", "API", "REQUEST", "RESPONSE", "LATENCY",
-                     "ERRORS");
+  std::string line;
+  left(line, "TIME", kTimeWidth);
+  left(line, "CLIENT", kClientWidth);
+  left(line, "CLIENT-ID", kIdWidth);
+  left(line, "API", kApiWidth);
+  right(line, "REQUEST", kSizeWidth);
+  right(line, "RESPONSE", kSizeWidth);
+  right(line, "LATENCY", kLatencyWidth);
+  return line + "ERRORS\n";
 }
 
 std::string CaptureReport::api_name(const Exchange& exchange) const {
   const CaptureApi* api = capture_.api(exchange.api_key);
-  return fmt::format("{} v{}", api == nullptr ? fmt::format("API {}", exchange.api_key) : api->name, exchange.version);
+  std::string name = api == nullptr ? fmt::format("API {}", exchange.api_key) : api->name;
+  name += " v";
+  if (exchange.version < 0) name += '-';
+  add_number(name, static_cast<std::uint64_t>(std::abs(int{exchange.version})));
+  return name;
 }
 
 CaptureReport::Row& CaptureReport::row_of(const Exchange& exchange) {
   RowKey key{.client_id = exchange.client_id ? *exchange.client_id : "-",
-             .host = exchange.client.host(),
+             .host = exchange.client.address,
+             .v6 = exchange.client.v6,
              .api_key = exchange.api_key};
   const auto found = rows_.find(key);
   if (found != rows_.end()) return found->second;
@@ -195,9 +247,20 @@ std::string CaptureReport::line(const Exchange& exchange) {
   if (exchange.outcome == Exchange::Outcome::unanswered) add_note(notes, "; ", "no answer in the capture");
   add_damage(notes, "request", exchange.request);
   if (answered) add_damage(notes, "response", exchange.response);
-  return fmt::format(fmt::runtime(kLine), time_text(exchange.request.begin_ns), exchange.client.str(),
-                     exchange.client_id ? *exchange.client_id : "-", api_name(exchange), size_text(exchange.request),
-                     size_text(exchange.response), duration_text(latency), notes.empty() ? "-" : notes);
+
+  std::string line;
+  constexpr std::size_t kUsual = 200;
+  line.reserve(kUsual);
+  left(line, time_text(exchange.request.begin_ns), kTimeWidth);
+  left(line, exchange.client.str(), kClientWidth);
+  left(line, exchange.client_id ? *exchange.client_id : "-", kIdWidth);
+  left(line, api_name(exchange), kApiWidth);
+  right(line, size_text(exchange.request), kSizeWidth);
+  right(line, size_text(exchange.response), kSizeWidth);
+  right(line, duration_text(latency), kLatencyWidth);
+  line += notes.empty() ? "-" : notes;
+  line += '\n';
+  return line;
 }
 
 std::string CaptureReport::summary() const {
@@ -218,7 +281,8 @@ std::string CaptureReport::summary() const {
   };
   for (const auto& [key, row] : rows_) {
     const CaptureApi* api = capture_.api(key.api_key);
-    add(key.client_id, key.host, api == nullptr ? fmt::format("API {}", key.api_key) : api->name, row);
+    const Endpoint client{.address = key.host, .v6 = key.v6};
+    add(key.client_id, client.host(), api == nullptr ? fmt::format("API {}", key.api_key) : api->name, row);
   }
   if (others_.count > 0) add("(others)", "", "", others_);
 

@@ -2,6 +2,7 @@
 // API.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -73,7 +74,8 @@ class CaptureReport {
   };
   struct RowKey {
     std::string client_id;
-    std::string host;
+    std::array<std::uint8_t, 16> host{};
+    bool v6 = false;
     int api_key = 0;
     friend auto operator<=>(const RowKey&, const RowKey&) = default;
   };
