@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
@@ -146,7 +147,7 @@ void BM_ListCapture(benchmark::State& state) {
       if (!*packet) break;
       capture.packet((*packet)->time_ns, packets->link(), (*packet)->packet);
     }
-    bytes += packets->position();
+    bytes += std::filesystem::file_size(path);
     capture.finish();
     benchmark::DoNotOptimize(report.summary());
     if (listed.exchanges == 0 || capture.counts().gaps > 0) return state.SkipWithError("not read whole");

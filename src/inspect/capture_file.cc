@@ -23,7 +23,6 @@ struct Library {
   decltype(&::pcap_datalink_val_to_name) datalink_val_to_name = nullptr;
   decltype(&::pcap_next_ex) next_ex = nullptr;
   decltype(&::pcap_geterr) geterr = nullptr;
-  decltype(&::pcap_file) file = nullptr;
   decltype(&::pcap_close) close = nullptr;
   std::string fault;  // why it cannot be used
 
@@ -53,7 +52,6 @@ struct Library {
     find(library.datalink_val_to_name, "pcap_datalink_val_to_name");
     find(library.next_ex, "pcap_next_ex");
     find(library.geterr, "pcap_geterr");
-    find(library.file, "pcap_file");
     find(library.close, "pcap_close");
     return library;
   }
@@ -140,11 +138,6 @@ base::Result<std::optional<CapturedPacket>, std::string> CaptureFile::next() {
     default:
       return std::unexpected(std::string(Library::get().geterr(handle_->pcap)));
   }
-}
-
-std::uint64_t CaptureFile::position() const {
-  const long at = std::ftell(Library::get().file(handle_->pcap));
-  return at < 0 ? 0 : static_cast<std::uint64_t>(at);
 }
 
 }  // namespace thalweg::inspect

@@ -30,8 +30,6 @@ class CaptureFile {
   // The next packet; nothing at the end. The error is one line: the file is damaged or cut off.
   base::Result<std::optional<CapturedPacket>, std::string> next();
   [[nodiscard]] LinkType link() const { return link_; }
-  // Bytes of the file that were read so far; a little ahead of the packets.
-  [[nodiscard]] std::uint64_t position() const;
 
   CaptureFile(CaptureFile&&) noexcept;
   CaptureFile& operator=(CaptureFile&&) noexcept;

@@ -150,7 +150,6 @@ TEST(CaptureFile, PcapIsReadPacketAfterPacket) {
   EXPECT_EQ(Octets((*first)->packet.begin(), (*first)->packet.end()), packet);
   ASSERT_TRUE(capture->next()->has_value());
   EXPECT_EQ(capture->next(), std::nullopt);
-  EXPECT_EQ(capture->position(), file.size());
 }
 
 TEST(CaptureFile, ATruncatedFileIsAnErrorBehindItsLastWholePacket) {
