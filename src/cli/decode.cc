@@ -40,7 +40,10 @@ constexpr const char* kExamples =
     "  thalweg decode --api metadata --version 0 --body --format json 00000001 0002 7461\n"
     "  od -A x -t x1 frame.bin | thalweg decode --format html > frame.html        a dump on standard input\n"
     "  thalweg decode --records --topic __consumer_offsets batches.bin            record batches\n"
-    "  thalweg decode --api OffsetCommitValue value.bin                           a record's value\n";
+    "  thalweg decode --api OffsetCommitValue value.bin                           a record's value\n"
+    "  thalweg decode broker.pcap                              what clients and brokers said in a capture\n"
+    "  thalweg decode broker.pcap --errors --slower-than 1ms   only the exchanges that failed and were slow\n"
+    "  thalweg decode broker.pcap --api fetch,produce -v       only these APIs, with their trees\n";
 
 // Which message the command line names, and in which version as far as it says.
 struct Wanted {
@@ -290,11 +293,21 @@ CLI::App* add_decode(CLI::App& app, DecodeArguments& arguments) {
   command->add_flag("--show-secrets", arguments.show_secrets, "text and html: do not hide passwords, keys and tokens");
   command->add_option("--color", arguments.colour, "auto, always or never; auto respects NO_COLOR")
       ->check(CLI::IsMember({"auto", "always", "never"}));
+  add_capture_options(*command, arguments.capture);
   command->footer(kExamples);
   return command;
 }
 
 int decode(const DecodeArguments& arguments) {
+  if (std::FILE* file = arguments.form == "auto" ? open_capture(arguments.input) : nullptr) {
+    if (arguments.format != "text") {
+      if (file != stdin) std::fclose(file);
+      return wrong("a capture is listed as text only");
+    }
+    return capture(
+        file, arguments.capture,
+        {.apis = arguments.api, .show_secrets = arguments.show_secrets, .colour = wants_colour(arguments.colour)});
+  }
   const auto bytes = read_input(arguments.input, arguments.form);
   if (!bytes) return failed(bytes.error());
   return Decoding(Catalog::built_in(), arguments).run(*bytes);

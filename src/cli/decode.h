@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/capture.h"
+
 namespace CLI {
 class App;
 }
@@ -24,6 +26,7 @@ struct DecodeArguments {
   bool show_secrets = false;
   std::string format = "text";
   std::string colour = "auto";
+  CaptureArguments capture;
 };
 
 // Adds the command with its options to the command line.
