@@ -228,6 +228,9 @@ UNORDERED = {
     ("DescribeGroupsResponse", "groups"),
     ("DescribeGroupsResponse", "groups[].members"),
     ("DeleteGroupsResponse", "results"),
+    ("DescribeAclsResponse", "resources"),
+    ("DescribeAclsResponse", "resources[].acls"),
+    ("DeleteAclsResponse", "filterResults[].matchingAcls"),
 }
 
 # A member id that a coordinator made up: what it was made from, and something random.

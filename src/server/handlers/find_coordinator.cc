@@ -45,9 +45,11 @@ FindCoordinatorResponse::Coordinator coordinator_of(const RequestContext& contex
   answer.node_id = protocol::kNoBroker;
   answer.port = -1;
   answer.error_code = check(context, type, key);
-  // Of a share partition Kafka says only the code.
-  const bool is_share = static_cast<KeyType>(type) == KeyType::share;
-  if (answer.error_code != ErrorCode::none && !is_share) answer.error_message = protocol::error_text(answer.error_code);
+  // Of a share partition, and to who must not ask, Kafka says only the code.
+  const bool is_bare = static_cast<KeyType>(type) == KeyType::share ||
+                       answer.error_code == ErrorCode::group_authorization_failed ||
+                       answer.error_code == ErrorCode::transactional_id_authorization_failed;
+  if (answer.error_code != ErrorCode::none && !is_bare) answer.error_message = protocol::error_text(answer.error_code);
   const auto* endpoint = context.broker.advertised(context.connection.listener->name);
   if (answer.error_code == ErrorCode::none && endpoint == nullptr)
     answer.error_code = ErrorCode::coordinator_not_available;

@@ -63,6 +63,8 @@ Awaitable<protocol::IncrementalAlterConfigsResponse> incremental_alter_configs(
     }
     if (altered) continue;
     result.error_code = altered.error().code;
+    // To who must not change the cluster Kafka says only the code.
+    if (altered.error().code == ErrorCode::cluster_authorization_failed) continue;
     result.error_message = altered.error().detail.empty() ? protocol::String(protocol::error_text(result.error_code))
                                                           : protocol::String(altered.error().detail);
   }
