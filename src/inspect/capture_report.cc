@@ -110,7 +110,7 @@ std::optional<std::int64_t> parse_duration_ns(std::string_view text) {
   return static_cast<std::int64_t>(std::llround(result));
 }
 
-std::string time_text(std::int64_t time_ns) {
+std::string packet_time_text(std::int64_t time_ns) {
   std::int64_t seconds = time_ns / kNsPerSecond;
   std::int64_t rest = time_ns % kNsPerSecond;
   if (rest < 0) {
@@ -251,7 +251,7 @@ std::string CaptureReport::line(const Exchange& exchange) {
   std::string line;
   constexpr std::size_t kUsual = 200;
   line.reserve(kUsual);
-  left(line, time_text(exchange.request.begin_ns), kTimeWidth);
+  left(line, packet_time_text(exchange.request.begin_ns), kTimeWidth);
   left(line, exchange.client.str(), kClientWidth);
   left(line, exchange.client_id ? *exchange.client_id : "-", kIdWidth);
   left(line, api_name(exchange), kApiWidth);

@@ -26,7 +26,7 @@ struct CaptureFilter {
 // A duration such as 250ms, 1.5s or 80us; without a unit milliseconds. Nothing where it is none.
 std::optional<std::int64_t> parse_duration_ns(std::string_view text);
 // The time as 2026-03-01T12:00:00.123456Z.
-std::string time_text(std::int64_t time_ns);
+std::string packet_time_text(std::int64_t time_ns);
 // A duration with a unit, such as 1.234 ms; below zero: -.
 std::string duration_text(std::int64_t duration_ns);
 
