@@ -519,6 +519,7 @@ void Broker::schedule_checkpoints() {
   core.at(clock().steady() + std::chrono::milliseconds(settings_.checkpoint_interval_ms), [this] {
     struct Gathered {
       std::atomic<std::size_t> left;
+      std::atomic<bool> stopping{false};
       std::mutex mutex;
       std::vector<Shard::ClosedLog> logs;
       std::vector<std::uint64_t> rounds;  // by directory
@@ -528,11 +529,13 @@ void Broker::schedule_checkpoints() {
     for (const auto& directory : directories_) gathered->rounds.push_back(directory->log_starts->begin_round());
     for (const auto& shard : shards_) {
       shard->core().post([this, &shard = *shard, gathered] {
+        if (shard.logs_closed()) gathered->stopping = true;
         {
           const std::lock_guard lock(gathered->mutex);
           for (auto& log : shard.log_positions()) gathered->logs.push_back(std::move(log));
         }
-        if (--gathered->left > 0) return;
+        // A stop writes its own, of the logs that this round has come too late for.
+        if (--gathered->left > 0 || gathered->stopping) return;
         cores_.front()->post([this, gathered] {
           for (std::size_t i = 0; i < directories_.size(); ++i) {
             if (directories_[i]->offline) continue;

@@ -110,6 +110,8 @@ class Shard {
   std::vector<ClosedLog> close_logs();
   // The same facts of the logs that are open, for the checkpoints written now and then.
   std::vector<ClosedLog> log_positions();
+  // Whether close_logs() was called, so that there are no positions any more.
+  [[nodiscard]] bool logs_closed() const { return closed_; }
 
   // The block of producer ids that this core hands out from.
   struct ProducerIdBlock {

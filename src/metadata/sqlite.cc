@@ -91,15 +91,16 @@ EngineResult<std::unique_ptr<Connection>> Connection::open(const Options& option
   std::unique_ptr<Connection> connection(new Connection(handle, options.path));
   if (code != SQLITE_OK) return std::unexpected(fault_of(handle, options.path));
   sqlite3_extended_result_codes(handle, 1);
-  connection->move_wal_on_close(false);
   return connection;
 }
 
 void Connection::move_wal_on_close(bool move) {
+  decided_ = true;
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, move ? 0 : 1, nullptr);
 }
 
 Connection::~Connection() {
+  if (!decided_) move_wal_on_close((sqlite3_errcode(handle_) & 0xff) != SQLITE_IOERR);
   for (sqlite3_stmt* const statement : statements_) sqlite3_finalize(statement);
   sqlite3_close(handle_);
 }

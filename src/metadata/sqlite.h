@@ -82,8 +82,10 @@ class Connection {
   [[nodiscard]] sqlite3* handle() const { return handle_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Whether closing moves what is in the WAL into the file, and removes the WAL. Not so at first: after a sync that has
-  // failed nothing says whether what is moved, and synced again without an error, is on the disk.
+  // Whether closing moves what is in the WAL into the file, and removes the WAL. After a sync that has failed it must
+  // not: nothing says whether what is moved, and synced again without an error, is on the disk. Where nobody has
+  // decided, the last call does: a file that is refused has no WAL beside it afterwards, one that could not be written
+  // keeps it.
   void move_wal_on_close(bool move);
 
   // Runs statements that return nothing.
@@ -114,6 +116,7 @@ class Connection {
   sqlite3* handle_;
   std::string path_;
   std::vector<sqlite3_stmt*> statements_;
+  bool decided_ = false;  // move_wal_on_close() was called
 };
 
 }  // namespace thalweg::metadata::sqlite

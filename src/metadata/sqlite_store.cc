@@ -42,7 +42,7 @@ class SqliteEngine final : public Engine {
   EngineResult<GroupPage> load_groups(const GroupRange& range) override;
   EngineResult<std::optional<std::int64_t>> maintain(bool idle) override;
   void close() override {
-    if (connection_ && !broken_) connection_->move_wal_on_close(true);
+    if (connection_) connection_->move_wal_on_close(!broken_);
     connection_.reset();
   }
 
