@@ -17,6 +17,7 @@
 #include "inspect/capture_file.h"
 #include "inspect/capture_report.h"
 #include "inspect/decode.h"
+#include "inspect/otlp_nodes.h"
 #include "inspect/print.h"
 
 namespace thalweg::cli {
@@ -128,7 +129,8 @@ class Listing final : public inspect::ExchangeSink {
     if (!envelope) return skip(envelope.error());
     const auto bytes = base::Bytes::unowned(message.frame);
     const inspect::Decoded decoded =
-        inspect::decode(Catalog::built_in(), *envelope, bytes, {.show_secrets = view_.show_secrets});
+        inspect::decode(Catalog::built_in(), *envelope, bytes,
+                        {.telemetry = inspect::open_telemetry, .show_secrets = view_.show_secrets});
     text += inspect::decoded_text(decoded, bytes, {.colour = view_.colour});
   }
 
@@ -178,7 +180,6 @@ void add_capture_options(CLI::App& command, CaptureArguments& arguments) {
   command.add_flag("--errors", arguments.errors, "only exchanges whose response has an error code")->group(group);
   command.add_option("--slower-than", arguments.slower_than, "only exchanges that took longer: 250ms, 1.5s, 80us")
       ->group(group);
-  command.add_flag("-v,--verbose", arguments.verbose, "also the trees of request and response")->group(group);
 }
 
 std::FILE* open_capture(const std::vector<std::string>& words) {

@@ -28,7 +28,7 @@ struct CaptureView {
   bool colour = false;
 };
 
-// Adds the options that only captures have.
+// Adds the options that only captures have; --verbose is not among them.
 void add_capture_options(CLI::App& command, CaptureArguments& arguments);
 
 // The file that the words of the command line name, or standard input for none and "-", if it is a capture; null if it

@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "inspect/catalog.h"
 #include "inspect/decode.h"
+#include "inspect/otlp_nodes.h"
 #include "inspect/print.h"
 #include "inspect/records_json.h"
 
@@ -43,7 +44,9 @@ constexpr const char* kExamples =
     "  thalweg decode --api OffsetCommitValue value.bin                           a record's value\n"
     "  thalweg decode broker.pcap                              what clients and brokers said in a capture\n"
     "  thalweg decode broker.pcap --errors --slower-than 1ms   only the exchanges that failed and were slow\n"
-    "  thalweg decode broker.pcap --api fetch,produce -v       only these APIs, with their trees\n";
+    "  thalweg decode broker.pcap --api fetch,produce -v       only these APIs, with their trees\n"
+    "  thalweg decode thalweg-data/orders-0 -v                 a partition, record by record\n"
+    "  thalweg decode thalweg-data --stats                     what a folder of logs adds up to\n";
 
 // Which message the command line names, and in which version as far as it says.
 struct Wanted {
@@ -134,6 +137,7 @@ std::string opened_object(const Catalog& catalog, const Envelope& envelope, cons
   bool first = true;
   inspect::DecodeOptions options;
   options.walk.topic = arguments.topic;
+  options.telemetry = inspect::open_telemetry;
   for (const inspect::OpenedField& field : opened_json(catalog, envelope, bytes, options)) {
     if (field.batches ? !arguments.records && !arguments.open : !arguments.open) continue;
     json += fmt::format("{}{{\"path\":\"{}\",{}}}", first ? "" : ",", field.path, field.json);
@@ -148,6 +152,7 @@ class Decoding {
   Decoding(const Catalog& catalog, const DecodeArguments& arguments)
       : catalog_(catalog), arguments_(arguments), colour_(wants_colour(arguments.colour)) {
     options_.walk.topic = arguments.topic;
+    options_.telemetry = inspect::open_telemetry;
     // What is printed as JSON is not hidden; then the tree is there only to tell whether it should be.
     options_.show_secrets = arguments.show_secrets || arguments.format == "json";
   }
@@ -275,8 +280,9 @@ int Decoding::finish() {
 
 CLI::App* add_decode(CLI::App& app, DecodeArguments& arguments) {
   CLI::App* command = app.add_subcommand("decode", "explain bytes from a wire or a log");
-  command->add_option("bytes", arguments.input,
-                      "a file, - for standard input (the default), or the bytes as hexadecimal or base64");
+  command->add_option(
+      "bytes", arguments.input,
+      "a file, - for standard input (the default), the bytes as hexadecimal or base64, a capture or a log");
   command->add_option("--input", arguments.form, "what the input is: auto, hex, base64 or binary")
       ->check(CLI::IsMember({"auto", "hex", "base64", "binary"}));
   CLI::Option* api = command->add_option(
@@ -293,12 +299,26 @@ CLI::App* add_decode(CLI::App& app, DecodeArguments& arguments) {
   command->add_flag("--show-secrets", arguments.show_secrets, "text and html: do not hide passwords, keys and tokens");
   command->add_option("--color", arguments.colour, "auto, always or never; auto respects NO_COLOR")
       ->check(CLI::IsMember({"auto", "always", "never"}));
+  command->add_flag("-v,--verbose", arguments.capture.verbose,
+                    "captures: also the trees of request and response; logs: also the records of every batch");
   add_capture_options(*command, arguments.capture);
+  add_log_options(*command, arguments.log);
   command->footer(kExamples);
   return command;
 }
 
 int decode(const DecodeArguments& arguments) {
+  const bool plain = arguments.input.size() == 1 && arguments.form == "auto" && arguments.api.empty() &&
+                     !arguments.records && !arguments.open;
+  if (plain && is_log(arguments.input.front()))
+    return decode_log({.path = arguments.input.front(),
+                       .selection = arguments.log,
+                       .topic = arguments.topic,
+                       .format = arguments.format,
+                       .verbose = arguments.capture.verbose,
+                       .show_secrets = arguments.show_secrets});
+  if (arguments.log.any())
+    return wrong("--offset, --from-time, --key and --stats are for logs: name a .log file or a folder");
   if (std::FILE* file = arguments.form == "auto" ? open_capture(arguments.input) : nullptr) {
     if (arguments.format != "text") {
       if (file != stdin) std::fclose(file);

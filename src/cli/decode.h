@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/capture.h"
+#include "cli/decode_log.h"
 
 namespace CLI {
 class App;
@@ -27,6 +28,7 @@ struct DecodeArguments {
   std::string format = "text";
   std::string colour = "auto";
   CaptureArguments capture;
+  LogSelection log;
 };
 
 // Adds the command with its options to the command line.
