@@ -219,6 +219,7 @@ base::Result<Bytes, TextFault> read_digits(const std::vector<Line>& lines) {
     }
   }
   if (high >= 0) return std::unexpected(fault_at(high_line, high_at, "the last byte has one digit only"));
+  if (bytes.empty()) return std::unexpected(TextFault{.reason = "there are no bytes"});
   return Bytes::copy_of(bytes);
 }
 

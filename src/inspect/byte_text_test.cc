@@ -33,6 +33,7 @@ TEST(ReadHex, SaysWhereItIsNone) {
   EXPECT_EQ(hex("001 0x12"), "line 1, column 3: a digit alone");
   EXPECT_EQ(hex("# nothing\n"), "there are no bytes");
   EXPECT_EQ(hex(""), "there are no bytes");
+  EXPECT_EQ(hex("-:0x"), "there are no bytes");
 }
 
 // 20 bytes from 0x00 on, as each program prints them; the characters beside them look like digits.

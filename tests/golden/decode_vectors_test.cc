@@ -156,7 +156,7 @@ TEST(Decode, PrintsEveryRandomMessage) {
   EXPECT_EQ(lines, 4428);
 }
 
-// The last random vector of each message, cut off everywhere.
+// The last random vector of each message, cut off in many places.
 TEST(Decode, EveryPrefixGivesATreeAndAFault) {
   for (const char* file : {"requests.jsonl.gz", "responses.jsonl.gz", "internal.jsonl.gz"}) {
     std::map<std::string, Json> last;
@@ -166,7 +166,7 @@ TEST(Decode, EveryPrefixGivesATreeAndAFault) {
     for (const auto& [name, line] : last) {
       SCOPED_TRACE(title(line));
       const Bytes whole = from_hex(line["hex"].get<std::string>());
-      for (std::size_t n = 0; n < std::min<std::size_t>(whole.size(), 400); ++n) {
+      for (std::size_t n = 0; n < std::min<std::size_t>(whole.size(), 400); n += n < 16 ? 1 : 11) {
         const Bytes cut = whole.first(n).copy();
         const Decoded read = decode(catalog(), body_of(line), cut);
         ASSERT_TRUE(read.fault) << n;
