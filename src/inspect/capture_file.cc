@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -129,10 +130,14 @@ base::Result<std::optional<CapturedPacket>, std::string> CaptureFile::next() {
   pcap_pkthdr* header = nullptr;
   const u_char* data = nullptr;
   switch (Library::get().next_ex(handle_->pcap, &header, &data)) {
-    case 1:
+    case 1: {
+      // Times that no capture can have, as damaged files do, are put where differences still fit.
+      constexpr std::int64_t kMostSeconds = std::numeric_limits<std::int64_t>::max() / kNsPerSecond / 2;
+      const auto seconds = std::clamp<std::int64_t>(header->ts.tv_sec, 0, kMostSeconds);
       // With the precision that was asked for, the microseconds are nanoseconds.
-      return CapturedPacket{.time_ns = std::int64_t{header->ts.tv_sec} * kNsPerSecond + header->ts.tv_usec,
-                            .packet = {data, header->caplen}};
+      const auto rest = std::clamp<std::int64_t>(header->ts.tv_usec, 0, kNsPerSecond - 1);
+      return CapturedPacket{.time_ns = seconds * kNsPerSecond + rest, .packet = {data, header->caplen}};
+    }
     case PCAP_ERROR_BREAK:
       return std::nullopt;
     default:
