@@ -291,7 +291,8 @@ TEST(Cleaner, RecordsWithoutAKeyGo) {
   world.open();
   protocol::RecordBatchBuilder builder({});
   protocol::RecordInput keyless;
-  keyless.value = bytes("x");
+  const std::string value = "x";
+  keyless.value = bytes(value);
   builder.append(keyless);
   const base::Bytes batch = builder.build();
   world.append_batch({batch.data(), batch.data() + batch.size()});
