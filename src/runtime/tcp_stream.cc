@@ -5,6 +5,7 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -25,6 +26,30 @@ std::unexpected<StreamFault> fault_of_errno(const char* operation) {
 }
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
+
+// Up to so much of a file range is copied and goes out with what follows it: sendfile ends at a page, and a system call
+// and a packet each for the last bytes of the file and the few behind them cost more than the copy.
+constexpr std::size_t kCopyAtMost = 8 * 1024;
+
+int descriptor_of(const base::BufferChain::Segment& segment) {
+  const auto* file = dynamic_cast<const File*>(segment.source.get());
+  CHECK(file != nullptr && file->descriptor() >= 0, "a TCP stream sends memory and files");
+  return file->descriptor();
+}
+
+StreamResult<void> read_range(const base::BufferChain::Segment& segment, std::uint64_t skip,
+                              std::span<std::uint8_t> into) {
+  while (!into.empty()) {
+    const ssize_t n =
+        ::pread(descriptor_of(segment), into.data(), into.size(), static_cast<off_t>(segment.position + skip));
+    if (n == 0) return fault("read: the file ends before the range");
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fault_of_errno("read");
+    skip += static_cast<std::uint64_t>(n);
+    into = into.subspan(static_cast<std::size_t>(n));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -68,7 +93,6 @@ StreamResult<std::size_t> TcpStream::read_now(std::span<std::uint8_t> into) {
 }
 
 StreamResult<std::uint64_t> TcpStream::write_now(const base::BufferChain& chain, std::uint64_t from) {
-  constexpr std::size_t kMostPieces = 64;
   const auto& segments = chain.segments();
   std::uint64_t sent = 0;
   std::uint64_t skip = from;
@@ -79,48 +103,62 @@ StreamResult<std::uint64_t> TcpStream::write_now(const base::BufferChain& chain,
       ++i;
       continue;
     }
-    if (segments[i].source == nullptr) {
-      std::array<iovec, kMostPieces> pieces;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
-      std::size_t count = 0;
-      std::uint64_t total = 0;
-      std::size_t j = i;
-      for (; j < segments.size() && count < kMostPieces && segments[j].source == nullptr; ++j) {
-        const std::uint64_t offset = j == i ? skip : 0;
-        pieces[count] = {const_cast<std::uint8_t*>(segments[j].bytes.data()) + offset,
-                         segments[j].bytes.size() - offset};
-        total += pieces[count++].iov_len;
-      }
-      msghdr message{};
-      message.msg_iov = pieces.data();
-      message.msg_iovlen = count;
-      // What follows is a file range: let the header wait for it instead of going out in a packet of its own.
-      const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (j < segments.size() ? MSG_MORE : 0);
-      const ssize_t n = ::sendmsg(socket_.native_handle(), &message, flags);
-      if (n < 0) {
-        if (errno == EINTR) continue;
-        if (would_block()) return sent;
-        return fault_of_errno("send");
-      }
-      sent += static_cast<std::uint64_t>(n);
-      skip += static_cast<std::uint64_t>(n);
-      if (static_cast<std::uint64_t>(n) < total) return sent;
-    } else {
-      const auto* file = dynamic_cast<const File*>(segments[i].source.get());
-      CHECK(file != nullptr && file->descriptor() >= 0, "a TCP stream sends memory and files");
-      off_t position = static_cast<off_t>(segments[i].position + skip);
-      const std::uint64_t left = segments[i].size - skip;
-      const ssize_t n = ::sendfile(socket_.native_handle(), file->descriptor(), &position, left);
-      if (n < 0) {
-        if (errno == EINTR) continue;
-        if (would_block()) return sent;
-        return fault_of_errno("sendfile");
-      }
-      if (n == 0) return fault("sendfile: the file ends before the range");
-      sent += static_cast<std::uint64_t>(n);
-      skip += static_cast<std::uint64_t>(n);
-    }
+    const bool is_file = segments[i].source != nullptr;
+    const std::uint64_t left = segments[i].size - skip;
+    const auto went = is_file && left > kCopyAtMost ? send_file(segments[i], skip) : send_memory(chain, i, skip);
+    if (!went) return std::unexpected(went.error());
+    if (*went == 0) return sent;
+    sent += *went;
+    skip += *went;
   }
   return sent;
+}
+
+StreamResult<std::uint64_t> TcpStream::send_memory(const base::BufferChain& chain, std::size_t first,
+                                                   std::uint64_t skip) {
+  constexpr std::size_t kMostPieces = 64;
+  const auto& segments = chain.segments();
+  std::array<iovec, kMostPieces> pieces;       // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  std::array<std::uint8_t, kCopyAtMost> rest;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  std::size_t count = 0;
+  bool copied = false;
+  std::size_t i = first;
+  for (; i < segments.size() && count < kMostPieces; ++i) {
+    const std::uint64_t offset = i == first ? skip : 0;
+    const std::uint64_t size = segments[i].size - offset;
+    if (segments[i].source != nullptr) {
+      if (copied || size > kCopyAtMost) break;
+      copied = true;
+      TRY(read_range(segments[i], offset, std::span(rest).first(size)));
+      pieces[count++] = {rest.data(), size};
+    } else {
+      pieces[count++] = {const_cast<std::uint8_t*>(segments[i].bytes.data()) + offset, size};
+    }
+  }
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = count;
+  // What follows is a file range: let the header wait for it instead of going out in a packet of its own.
+  const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (i < segments.size() ? MSG_MORE : 0);
+  while (true) {
+    const ssize_t n = ::sendmsg(socket_.native_handle(), &message, flags);
+    if (n >= 0) return static_cast<std::uint64_t>(n);
+    if (errno == EINTR) continue;
+    if (would_block()) return 0;
+    return fault_of_errno("send");
+  }
+}
+
+StreamResult<std::uint64_t> TcpStream::send_file(const base::BufferChain::Segment& segment, std::uint64_t skip) {
+  auto position = static_cast<off_t>(segment.position + skip);
+  while (true) {
+    const ssize_t n = ::sendfile(socket_.native_handle(), descriptor_of(segment), &position, segment.size - skip);
+    if (n > 0) return static_cast<std::uint64_t>(n);
+    if (n == 0) return fault("sendfile: the file ends before the range");
+    if (errno == EINTR) continue;
+    if (would_block()) return 0;
+    return fault_of_errno("sendfile");
+  }
 }
 
 void TcpStream::close() {

@@ -22,6 +22,12 @@ class TcpStream final : public Stream {
   [[nodiscard]] const std::string& peer_host() const override { return peer_host_; }
 
  private:
+  // What lies in memory from segment `first` on, without its first `skip` bytes, and at most one short file range, in
+  // one call. Returns how many bytes went, 0 where the socket is full.
+  StreamResult<std::uint64_t> send_memory(const base::BufferChain& chain, std::size_t first, std::uint64_t skip);
+  // A file range without its first `skip` bytes. Returns how many bytes went, 0 where the socket is full.
+  StreamResult<std::uint64_t> send_file(const base::BufferChain::Segment& segment, std::uint64_t skip);
+
   asio::ip::tcp::socket socket_;
   std::string peer_;
   std::string peer_host_;
