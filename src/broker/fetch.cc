@@ -22,7 +22,7 @@ constexpr int kColdRounds = 8;
 struct ReadOptions {
   bool read_committed = false;
   std::int32_t max_bytes = INT32_MAX;
-  std::shared_ptr<FetchWaiter> waiter;  // set: it is told what becomes readable
+  std::shared_ptr<FetchWaiter> waiter;  // set: it is told what can be read, and what becomes readable later
 };
 
 // Copies small ranges, links large ones; makes sure first that none is waited for on the event loop.
@@ -74,8 +74,15 @@ bool diverges(Partition& partition, const FetchItem& item, FetchOutcome& outcome
   return true;
 }
 
-Awaitable<FetchOutcome> read_one(Shard& shard, FetchItem item, ReadOptions options,
-                                 std::shared_ptr<FetchWaiter> waiter) {
+// Tells the fetch what there is; where that is too little, the partition tells it what comes. Nothing may be appended
+// between the read and this.
+void tell(const std::shared_ptr<FetchWaiter>& waiter, Partition& partition, Shard& shard, std::uint64_t found) {
+  if (!waiter) return;
+  if (found > 0) waiter->found(static_cast<std::int64_t>(found));
+  if (!waiter->over()) partition.watch(waiter, shard.core().index());
+}
+
+Awaitable<FetchOutcome> read_one(Shard& shard, FetchItem item, ReadOptions options) {
   FetchOutcome outcome;
   outcome.slot = item.slot;
   const std::shared_ptr<Partition> partition = shard.find_partition(item.key);
@@ -126,7 +133,7 @@ Awaitable<FetchOutcome> read_one(Shard& shard, FetchItem item, ReadOptions optio
   }
   fill_offsets(outcome, *partition);
   outcome.first_batch_size = read.first_batch_size;
-  if (waiter) partition->watch(std::move(waiter));
+  tell(options.waiter, *partition, shard, read.range.size);
   if (options.read_committed) {
     outcome.aborted.emplace();
     if (read.range.size > 0) {
@@ -151,7 +158,7 @@ Awaitable<std::vector<FetchOutcome>> read_all(Shard& shard, std::vector<FetchIte
   std::vector<FetchOutcome> outcomes;
   outcomes.reserve(items.size());
   for (FetchItem& item : items) {
-    FetchOutcome outcome = co_await read_one(shard, item, options, options.waiter);
+    FetchOutcome outcome = co_await read_one(shard, item, options);
     outcomes.push_back(std::move(outcome));
   }
   co_return outcomes;
@@ -171,6 +178,21 @@ Awaitable<std::vector<FetchOutcome>> read_items(Shard& home, const std::vector<F
   auto outcomes = co_await gather<FetchOutcome>(home, std::move(per_core), run);
   std::ranges::sort(outcomes, {}, &FetchOutcome::slot);
   co_return outcomes;
+}
+
+// Reads again what lies on the cores where something was added since.
+Awaitable<void> read_added(Shard& home, const std::vector<FetchItem>& items, const FetchWaiter& waiter,
+                           ReadOptions options, std::vector<FetchOutcome>& outcomes) {
+  std::vector<FetchItem> added;
+  for (const FetchItem& item : items)
+    if (waiter.added_on(item.owner)) added.push_back(item);
+  if (added.empty()) co_return;
+  auto fresh = co_await read_items(home, added, std::move(options));
+  auto at = outcomes.begin();
+  for (FetchOutcome& outcome : fresh) {  // both are in the order of the slots
+    at = std::ranges::lower_bound(at, outcomes.end(), outcome.slot, {}, &FetchOutcome::slot);
+    *at = std::move(outcome);
+  }
 }
 
 struct Total {
@@ -215,30 +237,33 @@ Awaitable<std::vector<FetchOutcome>> fetch(Shard& home, std::vector<FetchItem> i
   ReadOptions read_options;
   read_options.read_committed = options.read_committed;
   read_options.max_bytes = options.max_bytes;
+  const bool may_wait = options.max_wait_ms > 0 && options.min_bytes > 0 && !items.empty();
+  const auto new_waiter = [&] { return std::make_shared<FetchWaiter>(home.core(), options.min_bytes); };
+  std::shared_ptr<FetchWaiter> waiter = may_wait ? new_waiter() : nullptr;
+  read_options.waiter = waiter;
   std::vector<FetchOutcome> outcomes = co_await read_items(home, items, read_options);
   Total total = total_of(outcomes);
-  const bool may_wait = options.max_wait_ms > 0 && options.min_bytes > 0 && !items.empty();
   const base::SteadyTime deadline = home.core().clock().steady() + std::chrono::milliseconds(options.max_wait_ms);
   while (may_wait && !home.stopping() && !total.answer_now && total.bytes < options.min_bytes) {
-    read_options.waiter = std::make_shared<FetchWaiter>(home.core(), options.min_bytes - total.bytes);
-    outcomes = co_await read_items(home, items, read_options);
-    total = total_of(outcomes);
-    if (total.answer_now || total.bytes >= options.min_bytes) {
-      read_options.waiter->wake();  // partitions drop it
-      break;
-    }
     home.metrics().fetches_parked.add();
-    home.add_parked(*read_options.waiter);
-    const bool woken = co_await read_options.waiter->wait(deadline);
-    home.remove_parked(*read_options.waiter);
+    home.add_parked(*waiter);
+    const bool woken = co_await waiter->wait(deadline);
+    home.remove_parked(*waiter);
     read_options.waiter = nullptr;
-    outcomes = co_await read_items(home, items, read_options);
+    co_await read_added(home, items, *waiter, read_options, outcomes);
     total = total_of(outcomes);
     if (!woken) {
       home.metrics().fetches_expired.add();
       break;
     }
+    if (total.answer_now || total.bytes >= options.min_bytes) break;
+    // Less than was told, as after a deletion: begin anew.
+    waiter = new_waiter();
+    read_options.waiter = waiter;
+    outcomes = co_await read_items(home, items, read_options);
+    total = total_of(outcomes);
   }
+  if (waiter) waiter->give_up();  // partitions drop it
 
   std::uint64_t room = static_cast<std::uint64_t>(std::max(0, options.max_bytes));
   bool first = true;

@@ -46,7 +46,7 @@ std::unique_ptr<storage::Log> Partition::take_log(State state, ErrorCode error) 
   std::unique_ptr<storage::Log> log = std::move(log_);
   for (Waiter& waiter : std::exchange(open_waiters_, {})) waiter(error);
   for (DurableWaiter& durable : std::exchange(durable_waiters_, {})) durable.waiter(error);
-  for (const auto& watch : std::exchange(watches_, {})) watch->wake();
+  for (const Watch& watch : std::exchange(watches_, {})) watch.waiter->wake();
   return log;
 }
 
@@ -71,15 +71,15 @@ void Partition::when_durable(std::int64_t offset, Waiter waiter) {
   durable_waiters_.insert(at, {offset, std::move(waiter)});
 }
 
-void Partition::watch(std::shared_ptr<FetchWaiter> waiter) {
-  std::erase_if(watches_, [](const auto& other) { return other->over(); });
-  watches_.push_back(std::move(waiter));
+void Partition::watch(std::shared_ptr<FetchWaiter> waiter, int core) {
+  std::erase_if(watches_, [](const Watch& other) { return other.waiter->over(); });
+  watches_.push_back({std::move(waiter), core});
 }
 
 void Partition::wake_fetches(std::int64_t bytes) {
-  std::erase_if(watches_, [bytes](const auto& watch) {
-    if (!watch->over()) watch->add(bytes);
-    return watch->over();
+  std::erase_if(watches_, [bytes](const Watch& watch) {
+    if (!watch.waiter->over()) watch.waiter->add(watch.core, bytes);
+    return watch.waiter->over();
   });
 }
 

@@ -84,8 +84,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   void raise_high_watermark(std::int64_t offset);
   // Runs `waiter` once the high watermark has reached `offset`.
   void when_durable(std::int64_t offset, Waiter waiter);
-  // A fetch that found too little is told when more can be read.
-  void watch(std::shared_ptr<FetchWaiter> waiter);
+  // A fetch that found too little is told when more can be read here, on core `core`.
+  void watch(std::shared_ptr<FetchWaiter> waiter, int core);
 
   // Whether a flush was asked for that has not begun yet; the owner asks only once.
   bool flush_requested = false;
@@ -106,6 +106,10 @@ class Partition : public std::enable_shared_from_this<Partition> {
     std::int64_t offset;
     Waiter waiter;
   };
+  struct Watch {
+    std::shared_ptr<FetchWaiter> waiter;
+    int core;
+  };
   void wake_fetches(std::int64_t bytes);
 
   const PartitionKey key_;
@@ -118,7 +122,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   std::unique_ptr<storage::Log> log_;
   std::vector<Waiter> open_waiters_;
   std::deque<DurableWaiter> durable_waiters_;  // offsets do not fall
-  std::vector<std::shared_ptr<FetchWaiter>> watches_;
+  std::vector<Watch> watches_;
 };
 
 }  // namespace thalweg::broker
