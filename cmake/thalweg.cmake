@@ -18,26 +18,40 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Paths count from the source folder, so that clones of the project share what one has compiled.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/cmake/compile ${CCACHE})
 endif()
 
-# thalweg_library(NAME SOURCES a.cc ... DEPENDS target ...): the library of one folder.
-function(thalweg_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
-  add_library(${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(${name} PUBLIC thalweg_flags ${ARG_DEPENDS})
+# thalweg_precompile(TARGET <header> ...): headers that nearly every file of the target reads and that take longer than the
+# file itself, such as an event loop with its coroutines or a broker's state, are read once.
+function(thalweg_precompile target)
+  if(NOT ARGN)
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # Whether it is still good is ninja's to know; a time in it would only keep ccache from knowing it again.
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
 endfunction()
 
-# thalweg_test(NAME SOURCES a_test.cc ... DEPENDS target ... [LABELS l ...] [ENVIRONMENT e ...])
+# thalweg_library(NAME SOURCES a.cc ... DEPENDS target ... [PRECOMPILE <header> ...]): the library of one folder.
+function(thalweg_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRECOMPILE" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC thalweg_flags ${ARG_DEPENDS})
+  thalweg_precompile(${name} ${ARG_PRECOMPILE})
+endfunction()
+
+# thalweg_test(NAME SOURCES a_test.cc ... DEPENDS target ... [LABELS l ...] [ENVIRONMENT e ...] [PRECOMPILE <header> ...])
 # One GoogleTest program; ctest runs it as one test (a program starts in milliseconds, its cases share that).
 function(thalweg_test name)
   if(NOT THALWEG_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS;ENVIRONMENT;PRECOMPILE" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE thalweg_flags ${ARG_DEPENDS} GTest::gmock GTest::gtest_main)
+  thalweg_precompile(${name} ${ARG_PRECOMPILE})
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 300
     ENVIRONMENT "THALWEG_SOURCE_DIR=${CMAKE_SOURCE_DIR};${ARG_ENVIRONMENT}")
