@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -54,13 +55,20 @@ sigset_t block_signals() {
   return set;
 }
 
-// Until the first SIGTERM or SIGINT. A second one ends the process at once.
-void wait_for_stop(const sigset_t& set) {
+// Until the first SIGTERM or SIGINT. A second one ends the process at once. Meanwhile certificates are read again where
+// their files change, and on SIGHUP.
+void wait_for_stop(const sigset_t& set, server::Server& server) {
+  constexpr timespec kLook{.tv_sec = 5, .tv_nsec = 0};
   while (true) {
-    int signal = 0;
-    if (sigwait(&set, &signal) != 0) continue;
+    const int signal = sigtimedwait(&set, nullptr, &kLook);
+    if (signal < 0) {
+      if (errno == EAGAIN) (void)server.reload_tls(server::TlsListener::Force::no);
+      continue;
+    }
     if (signal == SIGHUP) {
-      LOG_INFO("thalweg", "SIGHUP: nothing to reload");
+      LOG_INFO("thalweg", "{}",
+               server.reload_tls(server::TlsListener::Force::yes) ? "SIGHUP: certificates were read again"
+                                                                  : "SIGHUP: nothing to reload");
       continue;
     }
     LOG_INFO("thalweg", "{}: stopping; a second one stops at once", signal == SIGTERM ? "SIGTERM" : "SIGINT");
@@ -112,7 +120,11 @@ int serve(const ServeArguments& arguments) {
   const std::unique_ptr<runtime::FileSystem> files = runtime::make_system_file_system();
   broker::Broker broker({.clock = clock, .files = *files}, std::move(*settings), std::move(*config));
   server::Server server(broker);
-  console::Console console(broker, [&server] { return server.connection_count(); });
+  console::Console console(broker, [&server] {
+    return console::ConnectionCounts{.open = server.connection_count(),
+                                     .tls_handshakes = server.tls_handshakes(),
+                                     .tls_handshake_failures = server.tls_handshake_failures()};
+  });
   // A taken port is found before anything on disk is touched.
   if (const auto bound = server.bind(); !bound) return refuse(bound.error());
   if (const auto bound = console.bind(); !bound) return refuse(bound.error());
@@ -123,7 +135,7 @@ int serve(const ServeArguments& arguments) {
   broker.set_ready(true);
   server.serve();
 
-  wait_for_stop(signals);
+  wait_for_stop(signals, server);
   broker.set_ready(false);
   server.stop();
   console.stop();

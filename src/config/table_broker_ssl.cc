@@ -11,9 +11,10 @@ std::span<const ConfigKey> ssl_keys() {
       key("ssl.client.auth", Type::string, "none", kMedium, kPerBroker, kUsed, one_of("required,requested,none"),
           "Whether TLS clients must (`required`), may (`requested`) or do not (`none`) show a certificate."),
       key("ssl.enabled.protocols", Type::list, "TLSv1.2,TLSv1.3", kMedium, kPerBroker, kUsed, any_list(),
-          "TLS versions that are offered."),
+          "TLS versions that are offered: TLSv1.2 and TLSv1.3."),
       key("ssl.cipher.suites", Type::list, "", kMedium, kPerBroker, kUsed, any_list(),
-          "Cipher suites that are offered. Empty: the library's choice."),
+          "Cipher suites that are offered, by their IANA names. Empty: those with forward secrecy and authenticated "
+          "encryption."),
       key("ssl.keystore.location", Type::string, kNull, kMedium, kPerListener, kUsed, {},
           "File with the broker's key and certificates, PKCS12 or PEM."),
       key("ssl.keystore.password", Type::password, kNull, kMedium, kPerListener, kUsed, {},

@@ -31,7 +31,7 @@ std::string url_of(const tcp::endpoint& endpoint) {
 
 }  // namespace
 
-Console::Console(broker::Broker& broker, std::function<std::int64_t()> connections)
+Console::Console(broker::Broker& broker, std::function<ConnectionCounts()> connections)
     : broker_(broker), connections_(std::move(connections)) {}
 
 Console::~Console() = default;

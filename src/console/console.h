@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "broker/broker.h"
+#include "console/metrics_page.h"
 
 namespace thalweg::console {
 
 class Console {
  public:
-  // `connections` tells how many clients are connected.
-  Console(broker::Broker& broker, std::function<std::int64_t()> connections);
+  // `connections` tells what the listeners count; from any thread.
+  Console(broker::Broker& broker, std::function<ConnectionCounts()> connections);
   ~Console();
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
@@ -38,7 +39,7 @@ class Console {
   std::string not_ready_because() const;
 
   broker::Broker& broker_;
-  std::function<std::int64_t()> connections_;
+  std::function<ConnectionCounts()> connections_;
   std::vector<std::unique_ptr<Acceptor>> acceptors_;
   std::vector<std::weak_ptr<boost::beast::tcp_stream>> clients_;
 };

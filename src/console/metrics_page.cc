@@ -116,14 +116,18 @@ double resident_bytes() {
 
 }  // namespace
 
-std::string metrics_page(Broker& broker, std::int64_t connections) {
+std::string metrics_page(Broker& broker, const ConnectionCounts& connections) {
   Page page;
   print_apis(page, broker);
-  page.single("thalweg_connections", "gauge", "Connections open now.", static_cast<double>(connections));
+  page.single("thalweg_connections", "gauge", "Connections open now.", static_cast<double>(connections.open));
   page.single("thalweg_connections_accepted_total", "counter", "Connections accepted.",
               sum(broker, &CoreMetrics::connections_accepted));
   page.single("thalweg_connections_refused_total", "counter", "Connections refused by max.connections.per.ip.",
               sum(broker, &CoreMetrics::connections_refused));
+  page.single("thalweg_tls_handshakes_total", "counter", "TLS handshakes that succeeded.",
+              static_cast<double>(connections.tls_handshakes));
+  page.single("thalweg_tls_handshake_failures_total", "counter", "TLS handshakes that failed.",
+              static_cast<double>(connections.tls_handshake_failures));
   page.single("thalweg_received_bytes_total", "counter", "Bytes received from clients.",
               sum(broker, &CoreMetrics::bytes_received));
   page.single("thalweg_sent_bytes_total", "counter", "Bytes sent to clients.", sum(broker, &CoreMetrics::bytes_sent));

@@ -8,7 +8,14 @@
 
 namespace thalweg::console {
 
-// Everything that is counted, summed over the cores. `connections` is how many are open. Any thread.
-std::string metrics_page(broker::Broker& broker, std::int64_t connections);
+// What the listeners count.
+struct ConnectionCounts {
+  std::int64_t open = 0;
+  std::int64_t tls_handshakes = 0;
+  std::int64_t tls_handshake_failures = 0;
+};
+
+// Everything that is counted, summed over the cores. Any thread.
+std::string metrics_page(broker::Broker& broker, const ConnectionCounts& connections);
 
 }  // namespace thalweg::console

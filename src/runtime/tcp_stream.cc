@@ -161,6 +161,11 @@ StreamResult<std::uint64_t> TcpStream::send_file(const base::BufferChain::Segmen
   }
 }
 
+void TcpStream::end_sending() {
+  boost::system::error_code error;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, error);
+}
+
 void TcpStream::close() {
   boost::system::error_code error;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_both, error);

@@ -18,6 +18,10 @@ class TcpStream final : public Stream {
   StreamResult<std::uint64_t> write_now(const base::BufferChain& chain, std::uint64_t from) override;
   Awaitable<bool> writable() override;
   void close() override;
+  // Tells the peer that nothing more comes; what it sends can still be read.
+  void end_sending();
+  // The socket, for who speaks over it in another way. -1 once closed.
+  [[nodiscard]] int descriptor() { return socket_.native_handle(); }
   [[nodiscard]] const std::string& peer() const override { return peer_; }
   [[nodiscard]] const std::string& peer_host() const override { return peer_host_; }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/bytes.h"
 #include "broker/request_context.h"
@@ -33,6 +34,8 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
+  // Says who the client is, where the listener has found out before the first request.
+  void set_principal(broker::Principal principal) { info_.principal = std::move(principal); }
   // Serves until the peer ends the connection, a fault does, or close() is called.
   runtime::Awaitable<void> serve();
   // Ends the connection; on its core.

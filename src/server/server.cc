@@ -36,6 +36,24 @@ std::string url_of(const broker::ListenerInfo& info, const std::string& host, st
   return info.name + "://" + (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+base::LogLimiter& handshake_limiter() {
+  static thread_local base::LogLimiter limiter(1000);
+  return limiter;
+}
+
+void log_failed_handshake(const runtime::TlsStream& stream, const std::string& listener, const std::string& why,
+                          std::int64_t now_ms) {
+  // Who connects and says nothing looks whether the port is open.
+  if (!stream.heard_anything()) {
+    LOG_DEBUG(kArea, "{} ({}): no TLS handshake: {}", stream.peer(), listener, why);
+    return;
+  }
+  std::uint64_t suppressed = 0;
+  if (handshake_limiter().allow(now_ms, suppressed))
+    LOG_INFO(kArea, "TLS handshake with {} ({}) failed: {}{}", stream.peer(), listener, why,
+             suppressed == 0 ? std::string() : fmt::format(" ({} more not shown)", suppressed));
+}
+
 }  // namespace
 
 Server::Server(broker::Broker& broker) : broker_(broker) {}
@@ -64,9 +82,15 @@ base::Result<void, std::string> Server::bind_one(const config::Endpoint& endpoin
   const auto fault = [&](const std::string& what) {
     return std::unexpected("listeners: " + url_of(info, endpoint.host, endpoint.port) + ": " + what);
   };
-  if (endpoint.protocol != config::SecurityProtocol::plaintext)
+  if (config::uses_sasl(endpoint.protocol))
     return fault("the security protocol " + info.security_protocol +
-                 " is not served by this release; allowed: PLAINTEXT");
+                 " is not served by this release; allowed: PLAINTEXT, SSL");
+  std::unique_ptr<TlsListener> tls;
+  std::shared_ptr<SSL_CTX> tls_context;
+  if (config::uses_tls(endpoint.protocol)) {
+    ASSIGN_OR_RETURN(tls, TlsListener::open(broker_.file_config(), endpoint, broker_.clock()));
+    tls_context = tls->context();
+  }
 
   boost::system::error_code error;
   asio::io_context& context = broker_.core(0).context();
@@ -97,7 +121,8 @@ base::Result<void, std::string> Server::bind_one(const config::Endpoint& endpoin
   if (error) return fault(error.message());
   acceptor.listen(std::max(broker_.settings().listen_backlog, 1), error);
   if (error) return fault(error.message());
-  listeners_.push_back(std::make_unique<BoundListener>(BoundListener{info, std::move(acceptor), endpoint.host}));
+  listeners_.push_back(std::make_unique<BoundListener>(
+      BoundListener{info, std::move(acceptor), endpoint.host, std::move(tls), std::move(tls_context)}));
   return {};
 }
 
@@ -113,7 +138,26 @@ void Server::serve() {
     broker_.core(0).spawn(accept_loop(*listener));
     const std::string host = listener->host.empty() ? "0.0.0.0" : listener->host;
     LOG_INFO(kArea, "listening on {}", url_of(listener->info, host, listener->acceptor.local_endpoint().port()));
+    if (listener->tls != nullptr) listener->tls->log_state("");
   }
+}
+
+bool Server::reload_tls(TlsListener::Force force) {
+  bool any = false;
+  for (auto& listener : listeners_) {
+    if (listener->tls == nullptr) continue;
+    any = true;
+    auto context = listener->tls->reload(force);
+    if (context == nullptr) continue;
+    broker_.core(0).post(
+        [&listener = *listener, context = std::move(context)]() mutable { listener.tls_context = std::move(context); });
+  }
+  return any;
+}
+
+Connection::Limits Server::limits() const {
+  return {.frame_bytes = static_cast<std::size_t>(broker_.settings().request_max_bytes),
+          .unstable_versions = broker_.settings().unstable_api_versions};
 }
 
 bool Server::admit(const std::string& host) {
@@ -156,15 +200,72 @@ Awaitable<void> Server::accept_loop(BoundListener& listener) {
       LOG_DEBUG(kArea, "refused {}: max.connections.per.ip", stream->peer());
       continue;
     }
-    Connection::Limits limits;
-    limits.frame_bytes = static_cast<std::size_t>(broker_.settings().request_max_bytes);
-    limits.unstable_versions = broker_.settings().unstable_api_versions;
+    if (listener.tls_context != nullptr) {
+      auto tls = std::make_unique<runtime::TlsStream>(std::move(stream), listener.tls_context.get());
+      state.shard.core().post([this, &state, &listener, tls = std::move(tls)]() mutable {
+        state.shard.core().spawn(serve_tls(state, listener, std::move(tls)));
+      });
+      continue;
+    }
     auto connection =
-        std::make_shared<Connection>(state.shard, state.in_flight, limits, listener.info, std::move(stream));
+        std::make_shared<Connection>(state.shard, state.in_flight, limits(), listener.info, std::move(stream));
     state.shard.core().post([this, &state, connection = std::move(connection)]() mutable {
       state.shard.core().spawn(serve_connection(state, std::move(connection)));
     });
   }
+}
+
+Awaitable<std::optional<broker::Principal>> Server::shake_hands(CoreState& state, const BoundListener& listener,
+                                                                runtime::TlsStream& stream) {
+  runtime::Core& core = state.shard.core();
+  const auto close_in = [&core, &stream](std::chrono::milliseconds time) {
+    return core.at(core.clock().steady() + time, [&stream] { stream.close(); });
+  };
+  std::optional<runtime::Core::TimerId> limit;
+  if (const std::int64_t idle_ms = broker_.settings().connections_max_idle_ms; idle_ms >= 0)
+    limit = close_in(std::chrono::milliseconds(idle_ms));
+  const auto agreed = co_await stream.handshake();
+  if (limit) core.cancel(*limit);
+  std::string why;
+  if (agreed) {
+    auto principal = listener.tls->principal_of(stream.peer_certificate().get());
+    if (principal) {
+      tls_handshakes_.fetch_add(1, std::memory_order_relaxed);
+      LOG_DEBUG(kArea, "{} ({}): {} {}, {}", stream.peer(), listener.info.name, stream.protocol(), stream.cipher(),
+                principal->str());
+      co_return std::move(*principal);
+    }
+    why = principal.error();
+  } else {
+    why = agreed.error().what;
+  }
+  tls_handshake_failures_.fetch_add(1, std::memory_order_relaxed);
+  log_failed_handshake(stream, listener.info.name, why, state.shard.now_ms());
+  // The alert that says why is lost where the socket is closed with something unread.
+  constexpr std::chrono::milliseconds kDrain{1000};
+  limit = close_in(kDrain);
+  co_await stream.drain();
+  core.cancel(*limit);
+  co_return std::nullopt;
+}
+
+Awaitable<void> Server::serve_tls(CoreState& state, const BoundListener& listener,
+                                  std::unique_ptr<runtime::TlsStream> stream) {
+  state.shaking_hands.insert(stream.get());
+  if (state.stopping) stream->close();
+  std::optional<broker::Principal> principal = co_await shake_hands(state, listener, *stream);
+  state.shaking_hands.erase(stream.get());
+  if (!principal) {
+    stream->close();
+    state.shard.metrics().connections_accepted.add();
+    state.shard.metrics().connections_closed.add();
+    broker_.core(0).post([this, host = stream->peer_host()] { forget(host); });
+    co_return;
+  }
+  auto connection =
+      std::make_shared<Connection>(state.shard, state.in_flight, limits(), listener.info, std::move(stream));
+  connection->set_principal(std::move(*principal));
+  co_await serve_connection(state, std::move(connection));
 }
 
 Awaitable<void> Server::serve_connection(CoreState& state, std::shared_ptr<Connection> connection) {
@@ -211,6 +312,7 @@ void Server::stop() {
       state.shard.stop_waiting();
       const std::vector<std::shared_ptr<Connection>> open(state.connections.begin(), state.connections.end());
       for (const auto& connection : open) connection->close();
+      for (runtime::TlsStream* stream : state.shaking_hands) stream->close();
       done->set_value();
     });
   }

@@ -5,13 +5,16 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "broker/broker.h"
+#include "runtime/tls_stream.h"
 #include "server/connection.h"
 #include "server/in_flight.h"
+#include "server/tls_listener.h"
 
 namespace thalweg::server {
 
@@ -27,10 +30,17 @@ class Server {
   base::Result<void, std::string> bind();
   // Begins to accept. One line per listener is logged: "listening on PLAINTEXT://127.0.0.1:9092".
   void serve();
+  // Reads the TLS stores again, of every listener where `force` is set, else where a file has changed. Connections from
+  // then on see what is new. Blocks; on the thread that called bind().
+  //   returns  whether there is a listener with TLS
+  bool reload_tls(TlsListener::Force force);
   // Stops accepting, ends every connection and waits for them. Blocks; not on a core.
   void stop();
   // Connections open now.
   [[nodiscard]] std::int64_t connection_count() const { return connections_total_.load(); }
+  // TLS handshakes that went well, and that did not.
+  [[nodiscard]] std::int64_t tls_handshakes() const { return tls_handshakes_.load(); }
+  [[nodiscard]] std::int64_t tls_handshake_failures() const { return tls_handshake_failures_.load(); }
 
  private:
   using Acceptor = boost::asio::ip::tcp::acceptor;
@@ -39,6 +49,9 @@ class Server {
     broker::ListenerInfo info;
     Acceptor acceptor;
     std::string host;  // as configured
+    // With TLS: where contexts come from, and the one for new connections, which is the accepting core's.
+    std::unique_ptr<TlsListener> tls;
+    std::shared_ptr<SSL_CTX> tls_context;
   };
   // The connections of one core, touched there only.
   struct CoreState {
@@ -47,12 +60,20 @@ class Server {
     broker::Shard& shard;
     InFlightBytes in_flight;
     std::unordered_set<std::shared_ptr<Connection>> connections;
+    std::unordered_set<runtime::TlsStream*> shaking_hands;  // not yet connections
     bool stopping = false;
   };
 
   base::Result<void, std::string> bind_one(const config::Endpoint& endpoint);
   runtime::Awaitable<void> accept_loop(BoundListener& listener);
   runtime::Awaitable<void> serve_connection(CoreState& state, std::shared_ptr<Connection> connection);
+  // Agrees on TLS, then serves.
+  runtime::Awaitable<void> serve_tls(CoreState& state, const BoundListener& listener,
+                                     std::unique_ptr<runtime::TlsStream> stream);
+  // The handshake, in the time that it may take. Nothing where it failed, which is logged and counted.
+  runtime::Awaitable<std::optional<broker::Principal>> shake_hands(CoreState& state, const BoundListener& listener,
+                                                                   runtime::TlsStream& stream);
+  [[nodiscard]] Connection::Limits limits() const;
   // On the accepting core: whether one more connection from there is allowed.
   bool admit(const std::string& host);
   void forget(const std::string& host);
@@ -66,6 +87,8 @@ class Server {
   std::size_t next_core_ = 0;
   runtime::Resume<int> waiting_for_room_;
   std::atomic<std::int64_t> connections_total_{0};
+  std::atomic<std::int64_t> tls_handshakes_{0};
+  std::atomic<std::int64_t> tls_handshake_failures_{0};
 };
 
 }  // namespace thalweg::server
