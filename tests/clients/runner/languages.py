@@ -146,7 +146,7 @@ def build_python(b):
 
 
 def build_go(b):
-    b.run("go", "build", "-buildvcs=false", "-o", f"{b.folder}/", "./franz", "./sarama", "./kafkago", "./crash")
+    b.run("go", "build", "-buildvcs=false", "-o", f"{b.folder}/", "./franz", "./sarama", "./kafkago", "./crash", "./secure")
 
 
 def build_node(b):
