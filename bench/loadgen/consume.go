@@ -19,10 +19,9 @@ func consume(o *options) (map[string]any, error) {
 	for p := range o.partitions {
 		parts[int32(p)] = kgo.NewOffset().AtStart()
 	}
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(o.addr), kgo.ClientID(clientID),
+	client, err := kgo.NewClient(append(seed(o),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{o.topic: parts}),
-	)
+	)...)
 	if err != nil {
 		return nil, err
 	}
