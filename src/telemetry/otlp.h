@@ -9,10 +9,13 @@
 #include <opentelemetry/proto/metrics/v1/metrics.pb.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "base/bytes.h"
 #include "protocol/error.h"
+#include "telemetry/subscriptions.h"
 
 namespace thalweg::telemetry {
 
@@ -26,7 +29,8 @@ struct PayloadLimits {
 
 // The payload of a PushTelemetry request without its compression.
 //   in       codec: as in the request's CompressionType, the numbers of protocol::CompressionType
-//   errors   unsupported_compression_type; invalid_record: not what the codec demands, or more than max_bytes
+//   errors   unsupported_compression_type; invalid_record: not what the codec demands; telemetry_too_large: more than
+//            max_bytes
 protocol::Result<base::Bytes> decompress_payload(std::int8_t codec, std::span<const std::uint8_t> payload,
                                                  const PayloadLimits& limits = {});
 
@@ -34,5 +38,10 @@ protocol::Result<base::Bytes> decompress_payload(std::int8_t codec, std::span<co
 //   errors   those of decompress_payload; invalid_record: no MetricsData
 protocol::Result<MetricsData> decode_metrics(std::int8_t codec, std::span<const std::uint8_t> payload,
                                              const PayloadLimits& limits = {});
+
+// The metrics encoded again, with whose they are among the attributes of every resource: client_id, client_instance_id,
+// client_software_name, client_software_version, client_source_address, client_source_port, listener. For what is
+// passed on. Nothing where there are more resources than a client has use for.
+std::optional<std::string> encode_with(const ClientFacts& client, MetricsData metrics);
 
 }  // namespace thalweg::telemetry

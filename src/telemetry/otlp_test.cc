@@ -64,8 +64,27 @@ TEST(Otlp, RefusesMoreBytesThanAreAllowed) {
     EXPECT_TRUE(decompress_payload(codec, payload.span(), {.max_bytes = 100'000})) << int{codec};
     const auto refused = decompress_payload(codec, payload.span(), {.max_bytes = 99'999});
     ASSERT_FALSE(refused) << int{codec};
-    EXPECT_EQ(refused.error().code, ErrorCode::invalid_record);
+    EXPECT_EQ(refused.error().code, ErrorCode::telemetry_too_large);
   }
+}
+
+TEST(Otlp, WhatIsPassedOnSaysWhoseItIs) {
+  ClientFacts client;
+  client.client_id = "c\xff";
+  client.listener = "PLAINTEXT";
+  const auto passed_on = encode_with(client, *decode_metrics(0, kWire));
+  ASSERT_TRUE(passed_on);
+  MetricsData read;
+  ASSERT_TRUE(read.ParseFromString(*passed_on));
+  const auto& attributes = read.resource_metrics(0).resource().attributes();
+  ASSERT_EQ(attributes.size(), 7);
+  EXPECT_EQ(attributes[0].key(), "client_id");
+  EXPECT_EQ(attributes[0].value().string_value(), "c?");
+  EXPECT_EQ(attributes[6].key(), "listener");
+  EXPECT_EQ(read.resource_metrics(0).scope_metrics(0).metrics(0).name(), "a");
+  MetricsData many;
+  for (int i = 0; i < 65; ++i) many.add_resource_metrics();
+  EXPECT_FALSE(encode_with(client, many));
 }
 
 }  // namespace
