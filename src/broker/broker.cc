@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "broker/log_keepers.h"
 #include "broker/offsets_mirror.h"
+#include "broker/telemetry_topic.h"
 #include "metadata/sqlite_store.h"
 #include "storage/checkpoints.h"
 #include "storage/log_folder.h"
@@ -163,6 +164,7 @@ base::Result<void, std::string> Broker::start() {
   disk_pool_ = environment_.host.make_pool("disk", kDiskThreads);
   sync_pool_ = environment_.host.make_pool("sync", kSyncThreads);
   cleaner_pool_ = environment_.host.make_pool("cleaner", static_cast<std::size_t>(settings_.cleaner.threads));
+  telemetry_pool_ = environment_.host.make_pool("telemetry", 1);
   for (const auto& directory : directories_) {
     const auto checkpoint = [&](std::string_view name) {
       return std::make_unique<OffsetCheckpoint>(environment_.files, *cores_.front(), *disk_pool_,
@@ -187,8 +189,19 @@ base::Result<void, std::string> Broker::start() {
   on_every_core([](Shard& shard) {
     shard.keepers().retention.start();
     shard.keepers().cleaner.start();
+    shard.telemetry().start();
   });
   cores_.front()->post([this] { schedule_checkpoints(); });
+  TRY(start_telemetry());
+  return {};
+}
+
+base::Result<void, std::string> Broker::start_telemetry() {
+  if (settings_.telemetry.topic) TRY(create_telemetry_topic(*this));
+  if (const auto& endpoint = settings_.telemetry.otlp_endpoint) {
+    otlp_forwarder_ = std::make_unique<OtlpForwarder>(*cores_.front(), *endpoint, random_.next_u64());
+    cores_.front()->post([forwarder = otlp_forwarder_.get()] { forwarder->start(); });
+  }
   return {};
 }
 
@@ -585,6 +598,7 @@ void Broker::stop() {
   ready_ = false;
   if (!started_) return;
   started_ = false;
+  if (otlp_forwarder_) cores_.front()->post([forwarder = otlp_forwarder_.get()] { forwarder->stop(); });
   std::vector<Shard::ClosedLog> logs;
   std::mutex mutex;
   on_every_core([&](Shard& shard) {
@@ -603,6 +617,7 @@ void Broker::stop() {
   disk_pool_->stop();
   sync_pool_->stop();
   cleaner_pool_->stop();
+  telemetry_pool_->stop();
   bool clean = all_opened_ && std::ranges::all_of(logs, &Shard::ClosedLog::clean);
   for (const auto& directory : directories_) {
     if (directory->offline) continue;

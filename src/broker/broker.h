@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "broker/offset_checkpoint.h"
+#include "broker/otlp_forwarder.h"
 #include "broker/request_context.h"
 #include "broker/settings.h"
 #include "broker/shard.h"
@@ -104,6 +105,10 @@ class Broker {
   [[nodiscard]] runtime::Executor& sync_pool() { return *sync_pool_; }
   // For compactions.
   [[nodiscard]] runtime::Executor& cleaner_pool() { return *cleaner_pool_; }
+  // For unpacking and printing what clients push as telemetry.
+  [[nodiscard]] runtime::Pool& telemetry_pool() { return *telemetry_pool_; }
+  // Passes on what clients push; null where no collector is set. To be used on the first core.
+  [[nodiscard]] OtlpForwarder* otlp_forwarder() { return otlp_forwarder_.get(); }
   // Files that one core may keep open: half of what the process may, shared by the cores, the rest being for
   // connections.
   [[nodiscard]] std::size_t open_files_per_core() const;
@@ -145,6 +150,8 @@ class Broker {
                                                   const std::vector<storage::OffsetMap>& dead);
   // Takes the leases of the group coordinators and loads their groups.
   base::Result<void, std::string> start_groups();
+  // Makes what the broker hands metrics of clients on with.
+  base::Result<void, std::string> start_telemetry();
   void schedule_checkpoints();
   bool note_checkpoint(std::size_t directory, const runtime::IoResult<void>& written);
   // Whether all of a directory's were written, by its index. Where the disk is at fault the directory goes offline.
@@ -166,10 +173,12 @@ class Broker {
   std::unique_ptr<runtime::Pool> disk_pool_;
   std::unique_ptr<runtime::Pool> sync_pool_;
   std::unique_ptr<runtime::Pool> cleaner_pool_;
+  std::unique_ptr<runtime::Pool> telemetry_pool_;
   StoreMetrics store_metrics_;
   std::unique_ptr<metadata::Store> store_;
   std::vector<std::unique_ptr<runtime::Core>> cores_;
   std::vector<std::unique_ptr<Shard>> shards_;
+  std::unique_ptr<OtlpForwarder> otlp_forwarder_;
   std::vector<AdvertisedEndpoint> advertised_;
   std::atomic<bool> ready_{false};
   bool started_ = false;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/uuid.h"
 #include "protocol/api_key.h"
 #include "records/acl.h"
 #include "runtime/core.h"
@@ -48,6 +49,9 @@ struct ConnectionInfo {
   // From ApiVersions; "unknown" until a client says.
   std::string client_software_name = "unknown";
   std::string client_software_version = "unknown";
+  // The client instance that a telemetry request on this connection made known, and which appearance of it; else 0.
+  base::Uuid telemetry_instance;
+  std::uint64_t telemetry_serial = 0;
 };
 
 using AclOperation = records::AclOperation;

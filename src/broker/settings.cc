@@ -76,6 +76,18 @@ base::Result<Settings, std::string> Settings::read(const config::Config& config)
   s.offsets_mirror = config.get_bool("thalweg.offsets.mirror.enable");
   s.offsets_segment_bytes = config.get_int("offsets.topic.segment.bytes");
   s.offsets_check_interval_ms = config.get_long("offsets.retention.check.interval.ms");
+
+  s.telemetry.max_push_bytes = config.get_int("telemetry.max.bytes");
+  s.telemetry.default_metrics = config.get_list("thalweg.telemetry.default.metrics");
+  s.telemetry.interval_ms = config.get_int("thalweg.telemetry.interval.ms");
+  s.telemetry.max_series = config.get_int("thalweg.telemetry.max.series");
+  s.telemetry.topic = config.get_bool("thalweg.telemetry.topic.enable");
+  if (const std::string url = config.find_string("thalweg.telemetry.otlp.endpoint").value_or(""); !url.empty()) {
+    constexpr std::string_view kKey = "thalweg.telemetry.otlp.endpoint";
+    auto endpoint = OtlpEndpoint::parse(url);
+    if (!endpoint) return std::unexpected(fmt::format("{}{}={}: {}", config.where(kKey), kKey, url, endpoint.error()));
+    s.telemetry.otlp_endpoint = std::move(*endpoint);
+  }
   return s;
 }
 

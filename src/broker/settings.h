@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "broker/otlp_endpoint.h"
 #include "config/config.h"
 #include "config/listeners.h"
 #include "coordinator/group_settings.h"
@@ -65,6 +66,16 @@ struct Settings {
   bool offsets_mirror = false;                       // thalweg.offsets.mirror.enable
   std::int32_t offsets_segment_bytes = 100 << 20;    // offsets.topic.segment.bytes
   std::int64_t offsets_check_interval_ms = 600'000;  // offsets.retention.check.interval.ms
+
+  struct Telemetry {
+    std::int32_t max_push_bytes = 1 << 20;      // telemetry.max.bytes
+    std::vector<std::string> default_metrics;   // thalweg.telemetry.default.metrics
+    std::int32_t interval_ms = 60'000;          // thalweg.telemetry.interval.ms
+    std::int32_t max_series = 100'000;          // thalweg.telemetry.max.series
+    std::optional<OtlpEndpoint> otlp_endpoint;  // thalweg.telemetry.otlp.endpoint
+    bool topic = false;                         // thalweg.telemetry.topic.enable
+  };
+  Telemetry telemetry;
 
   // Reads them.
   //   errors   one line: what, where, what is allowed

@@ -42,6 +42,13 @@ runtime::IoResult<std::unique_ptr<storage::Log>> open_folder(storage::LogContext
   return log;
 }
 
+// The resource whose configs the record changes, or null.
+const records::ConfigResource* configured(const records::Record& record) {
+  if (const auto* set = std::get_if<records::ConfigSet>(&record)) return &set->resource;
+  if (const auto* removed = std::get_if<records::ConfigRemoved>(&record)) return &removed->resource;
+  return nullptr;
+}
+
 }  // namespace
 
 Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
@@ -54,6 +61,7 @@ Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
       fetch_sessions_(static_cast<std::size_t>(broker.settings().fetch_session_slots / broker.settings().cores),
                       core.index(), broker.settings().cores, metrics_),
       groups_(*this, broker.settings().group),
+      telemetry_(*this),
       keepers_(std::make_unique<LogKeepers>(*this)) {
   for (const auto& directory : broker.log_directories()) make_flush_scheduler(directory->path);
   if (broker.settings().authorizer) authorizer_.emplace(*broker.settings().authorizer);
@@ -78,7 +86,10 @@ void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
                   const std::vector<metadata::AppliedChange>& changes) {
   const bool is_first = snapshot_ == nullptr;
   snapshot_ = snapshot;
-  if (is_first) load_acls();
+  if (is_first) {
+    load_acls();
+    telemetry_.config_changed(nullptr);
+  }
   bool configs_changed = default_settings_ == nullptr;
   for (const metadata::AppliedChange& change : changes) {
     for (const records::Record& record : change.records) {
@@ -86,8 +97,10 @@ void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
         remove_topic(deleted->topic_id);
         groups_.topic_deleted(deleted->topic_id);
       }
-      if (std::holds_alternative<records::ConfigSet>(record) || std::holds_alternative<records::ConfigRemoved>(record))
+      if (const records::ConfigResource* const resource = configured(record)) {
         configs_changed = true;
+        telemetry_.config_changed(resource);
+      }
       if (const auto* added = std::get_if<records::AclAdded>(&record)) apply_acl(added->acl);
       if (const auto* removed = std::get_if<records::AclRemoved>(&record)) apply_acl(removed->acl);
     }

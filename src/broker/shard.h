@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "broker/client_telemetry.h"
 #include "broker/fetch_session.h"
 #include "broker/group_service.h"
 #include "broker/metrics.h"
@@ -47,6 +48,7 @@ class Shard {
   [[nodiscard]] protocol::Compressor& compressor() { return compressor_; }
   [[nodiscard]] FetchSessionCache& fetch_sessions() { return fetch_sessions_; }
   [[nodiscard]] GroupService& groups() { return groups_; }
+  [[nodiscard]] ClientTelemetry& telemetry() { return telemetry_; }
   [[nodiscard]] LogKeepers& keepers() { return *keepers_; }
   // Something was written to the partition or decided about it, so that segments of it may be due.
   void touch(const std::shared_ptr<Partition>& partition);
@@ -148,6 +150,7 @@ class Shard {
   storage::LogContext log_context_;
   FetchSessionCache fetch_sessions_;
   GroupService groups_;
+  ClientTelemetry telemetry_;
   std::optional<security::Authorizer> authorizer_;
   std::unique_ptr<LogKeepers> keepers_;
   // Who waits for a sync in one directory. What is asked for while a round runs gathers for the next, and is named only

@@ -69,6 +69,44 @@ std::span<const ConfigKey> general_keys() {
   return kKeys;
 }
 
+namespace {
+
+// What a broker asks its clients for unless somebody says otherwise: what KIP-714 has every client measure, and what
+// their owners look at first when something is slow.
+constexpr std::string_view kDefaultClientMetrics =
+    "org.apache.kafka.producer.connection.creation.rate,"
+    "org.apache.kafka.producer.connection.creation.total,"
+    "org.apache.kafka.producer.node.request.latency.avg,"
+    "org.apache.kafka.producer.node.request.latency.max,"
+    "org.apache.kafka.producer.produce.throttle.time.avg,"
+    "org.apache.kafka.producer.produce.throttle.time.max,"
+    "org.apache.kafka.producer.record.queue.time.avg,"
+    "org.apache.kafka.producer.record.queue.time.max,"
+    "org.apache.kafka.producer.record.send.total,"
+    "org.apache.kafka.producer.record.error.total,"
+    "org.apache.kafka.producer.record.retry.total,"
+    "org.apache.kafka.producer.outgoing.byte.total,"
+    "org.apache.kafka.producer.batch.size.avg,"
+    "org.apache.kafka.producer.buffer.available.bytes,"
+    "org.apache.kafka.consumer.connection.creation.rate,"
+    "org.apache.kafka.consumer.connection.creation.total,"
+    "org.apache.kafka.consumer.node.request.latency.avg,"
+    "org.apache.kafka.consumer.node.request.latency.max,"
+    "org.apache.kafka.consumer.poll.idle.ratio.avg,"
+    "org.apache.kafka.consumer.coordinator.commit.latency.avg,"
+    "org.apache.kafka.consumer.coordinator.commit.latency.max,"
+    "org.apache.kafka.consumer.coordinator.assigned.partitions,"
+    "org.apache.kafka.consumer.coordinator.rebalance.latency.avg,"
+    "org.apache.kafka.consumer.coordinator.rebalance.latency.max,"
+    "org.apache.kafka.consumer.coordinator.rebalance.latency.total,"
+    "org.apache.kafka.consumer.fetch.manager.fetch.latency.avg,"
+    "org.apache.kafka.consumer.fetch.manager.fetch.latency.max,"
+    "org.apache.kafka.consumer.fetch.manager.records.lag.max,"
+    "org.apache.kafka.consumer.fetch.manager.records.consumed.total,"
+    "org.apache.kafka.consumer.fetch.manager.bytes.consumed.total";
+
+}  // namespace
+
 std::span<const ConfigKey> own_keys() {
   static constexpr ConfigKey kKeys[] = {
       key("thalweg.console.listeners", Type::list, "http://127.0.0.1:8080", kHigh, kReadOnly, kUsed, any_list(),
@@ -81,6 +119,21 @@ std::span<const ConfigKey> own_keys() {
           "Bytes of requests that may be read and not yet answered, over all connections. Beyond it reading waits."),
       key("thalweg.offsets.mirror.enable", Type::boolean, "false", kLow, kReadOnly, kUsed, {},
           "Whether committed offsets are also written to the topic `__consumer_offsets`, for tools that read it."),
+      key("thalweg.telemetry.default.metrics", Type::list, kDefaultClientMetrics, kMedium, kReadOnly, kUsed, any_list(),
+          "Prefixes of the metrics that clients are asked for which no client metrics subscription matches. `*` means "
+          "all. "
+          "Empty: they are asked for none."),
+      key("thalweg.telemetry.interval.ms", Type::int_, "60000", kMedium, kReadOnly, kUsed, between(100, 3600000),
+          "Time (ms) between two pushes of the `thalweg.telemetry.default.metrics`."),
+      key("thalweg.telemetry.otlp.endpoint", Type::string, kNull, kMedium, kReadOnly, kUsed, {},
+          "Collector that gets what clients push, by OTLP over HTTP: http://HOST[:PORT][/PATH], by default port 4318 "
+          "and "
+          "path /v1/metrics. Null: none."),
+      key("thalweg.telemetry.topic.enable", Type::boolean, "false", kLow, kReadOnly, kUsed, {},
+          "Whether what clients push is also written to the topic `__client_telemetry`."),
+      key("thalweg.telemetry.max.series", Type::int_, "100000", kMedium, kReadOnly, kUsed, at_least(0),
+          "Series of client metrics that are kept for `/metrics`, of all clients together. Beyond it new ones are "
+          "dropped."),
   };
   return kKeys;
 }

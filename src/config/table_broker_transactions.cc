@@ -66,7 +66,7 @@ std::span<const ConfigKey> quotas_keys() {
               key("client.quota.callback.class", Type::class_, kNull, kLow, kReadOnly, kRefused, {},
                   "Java class that decides quotas.")),
       key("telemetry.max.bytes", Type::int_, "1048576", kLow, kReadOnly, kUsed, at_least(1),
-          "Largest metrics push of a client, in bytes after decompression."),
+          "Largest metrics push of a client, in bytes, as it comes and again once it is decompressed."),
       because("metrics are served on thalweg.console.listeners; Java classes cannot be loaded",
               key("metric.reporters", Type::list, "org.apache.kafka.common.metrics.JmxReporter", kLow, kClusterWide,
                   kAccepted, list_of("org.apache.kafka.common.metrics.JmxReporter"),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "broker/client_telemetry.h"
 #include "console/metrics_page.h"
 
 namespace thalweg::console {
@@ -121,6 +122,7 @@ Awaitable<void> Console::serve_client(std::shared_ptr<beast::tcp_stream> client)
     } else if (path == "/metrics") {
       response.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
       response.body() = metrics_page(broker_, connections_());
+      response.body() += co_await broker::client_metrics_page(broker_);
     } else {
       response.result(http::status::not_found);
       response.body() = "nothing here; there are /livez, /readyz and /metrics\n";

@@ -106,6 +106,44 @@ void print_apis(Page& page, Broker& broker) {
   }
 }
 
+// What the broker does with what clients push; what they say is on the page behind this one.
+void print_telemetry(Page& page, Broker& broker) {
+  const auto total = [&broker](const auto& of) {
+    double all = 0;
+    for (int i = 0; i < broker.core_count(); ++i)
+      all += static_cast<double>(of(broker.shard(i).telemetry().counters()));
+    return all;
+  };
+  using Telemetry = broker::TelemetryMetrics;
+  const auto counter = [&](const char* name, const char* help, Counter Telemetry::* of) {
+    page.single(name, "counter", help, total([of](const Telemetry& t) { return (t.*of).value(); }));
+  };
+  counter("thalweg_telemetry_pushes_total", "Pushes of client metrics that were admitted.", &Telemetry::pushes);
+  counter("thalweg_telemetry_push_bytes_total", "Bytes of them, as they came.", &Telemetry::bytes);
+  counter("thalweg_telemetry_throttled_total", "Telemetry requests that came too early.", &Telemetry::throttled);
+  counter("thalweg_telemetry_refused_total", "Pushes of client metrics refused for another reason.",
+          &Telemetry::refused);
+  counter("thalweg_telemetry_topic_dropped_total", "Pushes that could not be passed on or written to the topic.",
+          &Telemetry::dropped);
+  if (const broker::OtlpForwarder* const forwarder = broker.otlp_forwarder()) {
+    const auto& otlp = forwarder->metrics();
+    page.single("thalweg_telemetry_otlp_sent_total", "counter", "Pushes that the OTLP collector has taken.",
+                static_cast<double>(otlp.sent.value()));
+    page.single("thalweg_telemetry_otlp_dropped_total", "counter", "Pushes that the OTLP collector never got.",
+                static_cast<double>(otlp.dropped.value()));
+    page.single("thalweg_telemetry_otlp_retries_total", "counter", "Requests to the OTLP collector made again.",
+                static_cast<double>(otlp.retries.value()));
+    page.single("thalweg_telemetry_otlp_queue_bytes", "gauge", "Bytes that wait for the OTLP collector.",
+                static_cast<double>(otlp.queued_bytes.load(std::memory_order_relaxed)));
+  }
+  counter("thalweg_telemetry_samples_left_out_total",
+          "Samples of client metrics that were beyond a limit or cannot be shown.", &Telemetry::left_out);
+  page.single("thalweg_telemetry_instances", "gauge", "Client instances known.",
+              total([](const Telemetry& t) { return t.instances.load(std::memory_order_relaxed); }));
+  page.single("thalweg_telemetry_series", "gauge", "Series of client metrics kept.",
+              total([](const Telemetry& t) { return t.series.load(std::memory_order_relaxed); }));
+}
+
 double resident_bytes() {
   std::ifstream in("/proc/self/statm");
   double size = 0;
@@ -169,6 +207,8 @@ std::string metrics_page(Broker& broker, const ConnectionCounts& connections) {
               sum(broker, &CoreMetrics::segments_deleted));
   page.single("thalweg_segment_bytes_deleted_total", "counter", "Bytes of segments that retention has deleted.",
               sum(broker, &CoreMetrics::segment_bytes_deleted));
+
+  print_telemetry(page, broker);
 
   page.head("thalweg_sync_seconds", "histogram", "Time of a round of syncs that made records durable.");
   sum(broker, &CoreMetrics::flush_time).print(page, "thalweg_sync_seconds", "");

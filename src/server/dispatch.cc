@@ -81,6 +81,9 @@ constexpr auto kServed = std::to_array<ServedApi>({
      run<protocol::IncrementalAlterConfigsRequest, handlers::incremental_alter_configs>},
     {ApiKey::offset_delete, 0, 0, 0, 0, false, run<protocol::OffsetDeleteRequest, handlers::offset_delete>},
     {ApiKey::describe_cluster, 0, 2, 2, 0, false, run<protocol::DescribeClusterRequest, handlers::describe_cluster>},
+    {ApiKey::get_telemetry_subscriptions, 0, 0, 0, 0, false,
+     run<protocol::GetTelemetrySubscriptionsRequest, handlers::get_telemetry_subscriptions>},
+    {ApiKey::push_telemetry, 0, 0, 0, 0, false, run<protocol::PushTelemetryRequest, handlers::push_telemetry>},
     {ApiKey::describe_topic_partitions, 0, 0, 0, 0, false,
      run<protocol::DescribeTopicPartitionsRequest, handlers::describe_topic_partitions>},
 });

@@ -274,6 +274,8 @@ Awaitable<void> Server::serve_connection(CoreState& state, std::shared_ptr<Conne
   if (state.stopping) connection->close();
   co_await connection->serve();
   state.connections.erase(connection);
+  if (const broker::ConnectionInfo& info = connection->info(); info.telemetry_serial != 0)
+    broker::telemetry_connection_ended(broker_, info.telemetry_instance, info.telemetry_serial);
   state.shard.metrics().connections_closed.add();
   broker_.core(0).post([this, host = connection->info().peer_host] { forget(host); });
 }

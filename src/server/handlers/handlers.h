@@ -37,6 +37,8 @@
 #include "protocol/messages/fetch_response.h"
 #include "protocol/messages/find_coordinator_request.h"
 #include "protocol/messages/find_coordinator_response.h"
+#include "protocol/messages/get_telemetry_subscriptions_request.h"
+#include "protocol/messages/get_telemetry_subscriptions_response.h"
 #include "protocol/messages/heartbeat_request.h"
 #include "protocol/messages/heartbeat_response.h"
 #include "protocol/messages/incremental_alter_configs_request.h"
@@ -63,6 +65,8 @@
 #include "protocol/messages/offset_for_leader_epoch_response.h"
 #include "protocol/messages/produce_request.h"
 #include "protocol/messages/produce_response.h"
+#include "protocol/messages/push_telemetry_request.h"
+#include "protocol/messages/push_telemetry_response.h"
 #include "protocol/messages/sync_group_request.h"
 #include "protocol/messages/sync_group_response.h"
 #include "runtime/await.h"
@@ -137,6 +141,11 @@ Awaitable<protocol::ListGroupsResponse> list_groups(RequestContext& context, pro
 Awaitable<protocol::DescribeGroupsResponse> describe_groups(RequestContext& context,
                                                             protocol::DescribeGroupsRequest request);
 Awaitable<protocol::DeleteGroupsResponse> delete_groups(RequestContext& context, protocol::DeleteGroupsRequest request);
+
+Awaitable<protocol::GetTelemetrySubscriptionsResponse> get_telemetry_subscriptions(
+    RequestContext& context, protocol::GetTelemetrySubscriptionsRequest request);
+Awaitable<protocol::PushTelemetryResponse> push_telemetry(RequestContext& context,
+                                                          protocol::PushTelemetryRequest request);
 
 // Produce answers nothing with acks=0; then a fault closes the connection instead, which is all such a client can
 // notice.
