@@ -19,6 +19,7 @@ from . import (
     producer_id,
     rebalance,
     static_members,
+    telemetry,
     topics,
 )
 
@@ -41,5 +42,6 @@ __all__ = [
     "producer_id",
     "rebalance",
     "static_members",
+    "telemetry",
     "topics",
 ]

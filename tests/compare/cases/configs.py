@@ -20,6 +20,7 @@ PLACES = {
     "log.dir",
     "log.dirs",
     "metadata.log.dir",
+    "metric.reporters",
     "process.roles",
     # Raised for recording, so that a busy machine does not make Kafka give up its only broker.
     "broker.session.timeout.ms",
