@@ -109,7 +109,7 @@ class Listing final : public inspect::ExchangeSink {
   }
   void exchange(Exchange& exchange) override {
     if (!filter_.passes(exchange)) return;
-    const std::string line = report_->line(exchange);
+    const std::string& line = report_->line(exchange);
     if (!arguments_.verbose) return output_.add(line);
     std::string text = line;
     add_message(text, exchange, exchange.request, Side::first, exchange.version);

@@ -50,7 +50,11 @@ CaptureContext::CaptureContext(const Catalog& catalog, bool keep, ExchangeSink& 
     if (subject.family != Family::api || !subject.key || *subject.key < 0) continue;
     const auto key = static_cast<std::size_t>(*subject.key);
     if (apis_.size() <= key) apis_.resize(key + 1);
-    apis_[key] = {.request = subject.first, .response = subject.second, .name = subject.name};
+    apis_[key] = {.request = subject.first,
+                  .response = subject.second,
+                  .name = subject.name,
+                  .request_programs = {},
+                  .response_programs = {}};
   }
 }
 
@@ -60,18 +64,26 @@ const CaptureApi* CaptureContext::api(int key) const {
   return api.request == nullptr || api.response == nullptr ? nullptr : &api;
 }
 
+const SkimProgram* CaptureContext::program(std::vector<const SkimProgram*>& known, const schema::Message& message,
+                                           int version, bool plain_header) {
+  if (!message.versions.contains(version)) return nullptr;
+  const auto index = static_cast<std::size_t>(version);
+  if (known.size() <= index) known.resize(index + 1);
+  if (known[index] == nullptr)
+    known[index] = &programs_.of(message, version, !plain_header && message.flexible.contains(version));
+  return known[index];
+}
+
 const SkimProgram* CaptureContext::request_program(int key, int version) {
-  const CaptureApi* known = api(key);
-  if (known == nullptr || !known->request->message.versions.contains(version)) return nullptr;
-  const schema::Message& message = known->request->message;
-  return &programs_.of(message, version, message.flexible.contains(version));
+  if (api(key) == nullptr) return nullptr;
+  CaptureApi& known = apis_[static_cast<std::size_t>(key)];
+  return program(known.request_programs, known.request->message, version, false);
 }
 
 const SkimProgram* CaptureContext::response_program(int key, int version) {
-  const CaptureApi* known = api(key);
-  if (known == nullptr || !known->response->message.versions.contains(version)) return nullptr;
-  const schema::Message& message = known->response->message;
-  return &programs_.of(message, version, message.flexible.contains(version) && key != kApiVersions);
+  if (api(key) == nullptr) return nullptr;
+  CaptureApi& known = apis_[static_cast<std::size_t>(key)];
+  return program(known.response_programs, known.response->message, version, key == kApiVersions);
 }
 
 CaptureConnection::CaptureConnection(CaptureContext& context, const Endpoint& first, const Endpoint& second, int server)
@@ -175,8 +187,8 @@ std::size_t CaptureConnection::consume_head(Lane& lane, Span bytes) {
   std::size_t used = 0;
   // A head is read in steps, as each part says how long the next is.
   while (lane.state == State::head) {
-    std::size_t need = kSizeField;
     const bool request = is_client(lane);
+    std::size_t need = lane.head.empty() ? head_at_once(bytes.subspan(used), request) : kSizeField;
     if (lane.head.size() >= kSizeField) {
       const auto size = load_be<std::int32_t>(lane.head.data());
       const auto least = request ? kRequestHead - kSizeField : kResponseHead - kSizeField;
@@ -234,6 +246,22 @@ void CaptureConnection::refuse_head(Lane& lane) {
   // The first thing that a client says is no request.
   if (is_tls(lane.head)) ++context_.counts.tls_connections;
   verdict_ = Verdict::other;
+}
+
+// What of a head that begins here may be taken in one step, as nothing that it says needs a closer look: most often the
+// whole of it.
+std::size_t CaptureConnection::head_at_once(Span bytes, bool request) {
+  const std::size_t usual = request ? kRequestHead : kResponseHead;
+  if (bytes.size() < usual) return kSizeField;
+  const auto size = load_be<std::int32_t>(bytes.data());
+  if (size < static_cast<std::int32_t>(usual - kSizeField) ||
+      static_cast<std::uint32_t>(size) > CaptureContext::kMostFrame)
+    return kSizeField;
+  if (!request) return usual;
+  const auto id_size = load_be<std::int16_t>(bytes.data() + kRequestStart);
+  const bool here = id_size > 0 && id_size <= size - static_cast<std::int32_t>(usual - kSizeField) &&
+                    static_cast<std::size_t>(id_size) <= bytes.size() - usual;
+  return here ? usual + static_cast<std::size_t>(id_size) : usual;
 }
 
 // The head has all that it said it needs. Returns false where it is no head, or the body has begun.
@@ -339,10 +367,12 @@ void CaptureConnection::begin_response(Lane& lane, std::uint32_t size) {
     exchange.response_version = 0;
   keep(exchange.response, lane.head);
   const SkimProgram* program = context_.response_program(exchange.api_key, exchange.response_version);
-  const std::vector<std::uint8_t> head = lane.head;
+  // What the head has of the body: the error code, or nothing.
+  std::array<std::uint8_t, kErrorCode> begin{};
+  const Span body = Span(begin).first(lane.head.size() - kResponseHead);
+  std::ranges::copy(Span(lane.head).subspan(kResponseHead), begin.begin());
   begin_body(lane, std::uint64_t{size} + kSizeField - kResponseHead, program);
-  // What the head has of the body; the frame is longer than that, or its end has been met in begin_body().
-  const Span body = Span(head).subspan(kResponseHead);
+  // The frame is longer than that, or its end has been met in begin_body().
   if (body.empty()) return;
   if (lane.skimming) lane.skim.feed(body);
   lane.left -= body.size();

@@ -44,6 +44,9 @@ struct CaptureApi {
   const MessageEntry* request = nullptr;
   const MessageEntry* response = nullptr;
   std::string name;
+  // By version; null until one is first asked for.
+  std::vector<const SkimProgram*> request_programs;
+  std::vector<const SkimProgram*> response_programs;
 };
 
 // What all connections of a capture share.
@@ -75,6 +78,10 @@ class CaptureContext {
   std::int64_t now_ns = 0;
 
  private:
+  // `plain_header`: the header has no tagged fields, whatever the body has.
+  const SkimProgram* program(std::vector<const SkimProgram*>& known, const schema::Message& message, int version,
+                             bool plain_header);
+
   std::vector<CaptureApi> apis_;  // by key
   SkimPrograms programs_;
 };
@@ -136,6 +143,7 @@ class CaptureConnection {
   void restart();
   void become_other();
 
+  static std::size_t head_at_once(std::span<const std::uint8_t> bytes, bool request);
   std::size_t consume_head(Lane& lane, std::span<const std::uint8_t> bytes);
   std::size_t consume_body(Lane& lane, std::span<const std::uint8_t> bytes);
   void refuse_head(Lane& lane);

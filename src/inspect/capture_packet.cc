@@ -132,16 +132,20 @@ PacketKind parse_ipv6(Packet packet, TcpSegment& segment) {
   return PacketKind::other;
 }
 
+void append_ipv4(std::string& text, const std::array<std::uint8_t, 16>& address) {
+  for (std::size_t i = 12; i < address.size(); ++i) {
+    const fmt::format_int digits(address[i]);
+    if (i > 12) text += '.';
+    text.append(digits.data(), digits.size());
+  }
+}
+
 }  // namespace
 
 std::string Endpoint::host() const {
   std::string text;
   if (!v6) {
-    for (std::size_t i = 12; i < address.size(); ++i) {
-      const fmt::format_int digits(address[i]);
-      if (i > 12) text += '.';
-      text.append(digits.data(), digits.size());
-    }
+    append_ipv4(text, address);
     return text;
   }
   // The longest run of two or more zero groups is left out, the first of equals.
@@ -168,10 +172,22 @@ std::string Endpoint::host() const {
 }
 
 std::string Endpoint::str() const {
-  const fmt::format_int digits(port);
-  std::string text = v6 ? "[" + host() + "]:" : host() + ':';
-  text.append(digits.data(), digits.size());
+  std::string text;
+  append_to(text);
   return text;
+}
+
+void Endpoint::append_to(std::string& text) const {
+  if (v6) {
+    text += '[';
+    text += host();
+    text += ']';
+  } else {
+    append_ipv4(text, address);
+  }
+  text += ':';
+  const fmt::format_int digits(port);
+  text.append(digits.data(), digits.size());
 }
 
 PacketKind parse_packet(LinkType link, std::span<const std::uint8_t> packet, TcpSegment& segment) {

@@ -24,6 +24,8 @@ struct Endpoint {
   [[nodiscard]] std::string host() const;
   // 127.0.0.1:9092, or [fe80::1]:9092.
   [[nodiscard]] std::string str() const;
+  // The same behind what `text` holds.
+  void append_to(std::string& text) const;
   friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
 };
 

@@ -9,7 +9,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <functional>
 #include <iterator>
+#include <utility>
 
 #include "inspect/value_text.h"
 #include "protocol/error.h"
@@ -30,15 +33,20 @@ constexpr std::size_t kApiWidth = 28;
 constexpr std::size_t kSizeWidth = 9;
 constexpr std::size_t kLatencyWidth = 11;
 constexpr std::string_view kBetween = "  ";
+constexpr std::string_view kNothing = "-";
 constexpr const char* kRow = "{:<24}  {:<15}  {:<28}  {:>9}  {:>7}  {:>10}  {:>13}  {:>14}  {:>11}  {:>11}  {:>11}\n";
 
+// Ends the column that begins at `begin`.
+void end_left(std::string& line, std::size_t begin, std::size_t width) {
+  line.append(width - std::min(width, line.size() - begin) + kBetween.size(), ' ');
+}
 void left(std::string& line, std::string_view text, std::size_t width) {
+  const std::size_t begin = line.size();
   line += text;
-  if (text.size() < width) line.append(width - text.size(), ' ');
-  line += kBetween;
+  end_left(line, begin, width);
 }
 void right(std::string& line, std::string_view text, std::size_t width) {
-  if (text.size() < width) line.append(width - text.size(), ' ');
+  line.append(width - std::min(width, text.size()), ' ');
   line += text;
   line += kBetween;
 }
@@ -77,10 +85,34 @@ void add_damage(std::string& notes, std::string_view which, const CapturedMessag
     add_note(notes, "; ", fmt::format("the capture lacks {} of the {}", counted(message.missing, "byte"), which));
 }
 
-std::string size_text(const CapturedMessage& message) {
-  std::string text;
-  if (message.size > 0) add_number(text, message.size);
-  return text.empty() ? "-" : text;
+void add_size(std::string& line, const CapturedMessage& message) {
+  if (message.size == 0) return right(line, kNothing, kSizeWidth);
+  const fmt::format_int digits(message.size);
+  right(line, {digits.data(), digits.size()}, kSizeWidth);
+}
+
+// The time as 2026-03-01T12:00:00.123456Z.
+void append_time(std::string& text, std::int64_t time_ns) {
+  std::int64_t seconds = time_ns / kNsPerSecond;
+  std::int64_t rest = time_ns % kNsPerSecond;
+  if (rest < 0) {
+    rest += kNsPerSecond;
+    --seconds;
+  }
+  // Years beyond those that the library prints come from damaged files.
+  constexpr std::int64_t kMostSeconds = 253'402'300'799;  // the end of 9999
+  seconds = std::clamp<std::int64_t>(seconds, 0, kMostSeconds);
+  // The date changes rarely from line to line.
+  thread_local std::int64_t last_seconds = -1;
+  thread_local std::string last;
+  if (seconds != last_seconds) {
+    last = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+    last_seconds = seconds;
+  }
+  text += last;
+  text += '.';
+  add_fraction(text, static_cast<std::uint64_t>(rest / kNsPerUs), 6);
+  text += 'Z';
 }
 
 }  // namespace
@@ -111,26 +143,8 @@ std::optional<std::int64_t> parse_duration_ns(std::string_view text) {
 }
 
 std::string packet_time_text(std::int64_t time_ns) {
-  std::int64_t seconds = time_ns / kNsPerSecond;
-  std::int64_t rest = time_ns % kNsPerSecond;
-  if (rest < 0) {
-    rest += kNsPerSecond;
-    --seconds;
-  }
-  // Years beyond those that the library prints come from damaged files.
-  constexpr std::int64_t kMostSeconds = 253'402'300'799;  // the end of 9999
-  seconds = std::clamp<std::int64_t>(seconds, 0, kMostSeconds);
-  // The date changes rarely from line to line.
-  thread_local std::int64_t last_seconds = -1;
-  thread_local std::string last;
-  if (seconds != last_seconds) {
-    last = fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(seconds)));
-    last_seconds = seconds;
-  }
-  std::string text = last;
-  text += '.';
-  add_fraction(text, static_cast<std::uint64_t>(rest / kNsPerUs), 6);
-  text += 'Z';
+  std::string text;
+  append_time(text, time_ns);
   return text;
 }
 
@@ -202,38 +216,54 @@ std::string CaptureReport::heading() {
   return line + "ERRORS\n";
 }
 
-std::string CaptureReport::api_name(const Exchange& exchange) const {
+// The API's name, or its number where it is unknown, and the version.
+void CaptureReport::append_api(std::string& text, const Exchange& exchange) const {
   const CaptureApi* api = capture_.api(exchange.api_key);
-  std::string name = api == nullptr ? fmt::format("API {}", exchange.api_key) : api->name;
-  name += " v";
-  if (exchange.version < 0) name += '-';
-  add_number(name, static_cast<std::uint64_t>(std::abs(int{exchange.version})));
-  return name;
+  if (api != nullptr) {
+    text += api->name;
+  } else {
+    fmt::format_to(std::back_inserter(text), "API {}", exchange.api_key);
+  }
+  text += " v";
+  if (exchange.version < 0) text += '-';
+  add_number(text, static_cast<std::uint64_t>(std::abs(int{exchange.version})));
+}
+
+std::size_t CaptureReport::RowHash::operator()(const RowName& name) const {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15U;
+  std::uint64_t words[2];
+  std::memcpy(words, name.host.data(), sizeof words);
+  std::uint64_t hash = std::hash<std::string_view>{}(name.client_id);
+  for (const std::uint64_t word : {words[0], words[1], static_cast<std::uint64_t>(name.api_key)})
+    hash = (hash ^ word) * kOdd ^ hash >> 29U;
+  return hash;
 }
 
 CaptureReport::Row& CaptureReport::row_of(const Exchange& exchange) {
-  RowKey key{.client_id = exchange.client_id ? *exchange.client_id : "-",
-             .host = exchange.client.address,
-             .v6 = exchange.client.v6,
-             .api_key = exchange.api_key};
-  const auto found = rows_.find(key);
+  RowName name{.client_id = exchange.client_id ? std::string_view(*exchange.client_id) : kNothing,
+               .host = exchange.client.address,
+               .v6 = exchange.client.v6,
+               .api_key = exchange.api_key};
+  const auto found = rows_.find(name);
   if (found != rows_.end()) return found->second;
-  if (rows_.size() < kMostRows) return rows_[std::move(key)];
-  return others_;
+  if (rows_.size() >= kMostRows) return others_;
+  RowKey key{.client_id = std::string(name.client_id), .rest = name};
+  key.rest.client_id = {};
+  return rows_[std::move(key)];
 }
 
-std::string CaptureReport::line(const Exchange& exchange) {
-  const std::int64_t latency = exchange.latency_ns();
-  const bool answered = exchange.outcome == Exchange::Outcome::answered;
+void CaptureReport::count(const Exchange& exchange) {
   Row& row = row_of(exchange);
   ++row.count;
   if (!exchange.errors.empty()) ++row.errors;
   if (exchange.outcome == Exchange::Outcome::unanswered) ++row.unanswered;
   row.request_bytes += exchange.request.size;
   row.response_bytes += exchange.response.size;
-  row.latency.add(latency);
+  row.latency.add(exchange.latency_ns());
   if (exchange.request.fault != nullptr || exchange.response.fault != nullptr) ++faults_;
+}
 
+std::string CaptureReport::notes_of(const Exchange& exchange) const {
   std::string notes;
   add_errors(notes, exchange, true);
   add_errors(notes, exchange, false);
@@ -246,19 +276,28 @@ std::string CaptureReport::line(const Exchange& exchange) {
   if (exchange.outcome == Exchange::Outcome::unwanted) add_note(notes, "; ", "no answer wanted");
   if (exchange.outcome == Exchange::Outcome::unanswered) add_note(notes, "; ", "no answer in the capture");
   add_damage(notes, "request", exchange.request);
-  if (answered) add_damage(notes, "response", exchange.response);
+  if (exchange.outcome == Exchange::Outcome::answered) add_damage(notes, "response", exchange.response);
+  return notes;
+}
 
-  std::string line;
-  constexpr std::size_t kUsual = 200;
-  line.reserve(kUsual);
-  left(line, packet_time_text(exchange.request.begin_ns), kTimeWidth);
-  left(line, exchange.client.str(), kClientWidth);
-  left(line, exchange.client_id ? *exchange.client_id : "-", kIdWidth);
-  left(line, api_name(exchange), kApiWidth);
-  right(line, size_text(exchange.request), kSizeWidth);
-  right(line, size_text(exchange.response), kSizeWidth);
-  right(line, duration_text(latency), kLatencyWidth);
-  line += notes.empty() ? "-" : notes;
+const std::string& CaptureReport::line(const Exchange& exchange) {
+  count(exchange);
+  std::string& line = line_;
+  line.clear();
+  append_time(line, exchange.request.begin_ns);
+  end_left(line, 0, kTimeWidth);
+  std::size_t begin = line.size();
+  exchange.client.append_to(line);
+  end_left(line, begin, kClientWidth);
+  left(line, exchange.client_id ? std::string_view(*exchange.client_id) : kNothing, kIdWidth);
+  begin = line.size();
+  append_api(line, exchange);
+  end_left(line, begin, kApiWidth);
+  add_size(line, exchange.request);
+  add_size(line, exchange.response);
+  right(line, duration_text(exchange.latency_ns()), kLatencyWidth);
+  const std::string notes = notes_of(exchange);
+  line += notes.empty() ? kNothing : std::string_view(notes);
   line += '\n';
   return line;
 }
@@ -279,10 +318,15 @@ std::string CaptureReport::summary() const {
     all.request_bytes += row.request_bytes;
     all.response_bytes += row.response_bytes;
   };
-  for (const auto& [key, row] : rows_) {
-    const CaptureApi* api = capture_.api(key.api_key);
-    const Endpoint client{.address = key.host, .v6 = key.v6};
-    add(key.client_id, client.host(), api == nullptr ? fmt::format("API {}", key.api_key) : api->name, row);
+  std::vector<std::pair<RowName, const Row*>> sorted;
+  sorted.reserve(rows_.size());
+  for (const auto& [key, row] : rows_) sorted.emplace_back(key.name(), &row);
+  std::ranges::sort(sorted, {}, [](const auto& entry) { return entry.first; });
+  for (const auto& [name, row] : sorted) {
+    const CaptureApi* api = capture_.api(name.api_key);
+    const Endpoint client{.address = name.host, .v6 = name.v6};
+    add(std::string(name.client_id), client.host(), api == nullptr ? fmt::format("API {}", name.api_key) : api->name,
+        *row);
   }
   if (others_.count > 0) add("(others)", "", "", others_);
 

@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "inspect/capture.h"
@@ -54,14 +54,12 @@ class CaptureReport {
 
   // The names of the columns.
   static std::string heading();
-  // Counts the exchange; its line with a line feed.
-  std::string line(const Exchange& exchange);
+  // Counts the exchange; its line with a line feed, which stands until the next call.
+  const std::string& line(const Exchange& exchange);
   // The summary of all that line() was called with, and what the capture lacked.
   [[nodiscard]] std::string summary() const;
   // Whether a message broke its schema.
   [[nodiscard]] bool found_faults() const { return faults_ > 0; }
-  // The API's name, or its number where it is unknown.
-  [[nodiscard]] std::string api_name(const Exchange& exchange) const;
 
  private:
   struct Row {
@@ -72,20 +70,41 @@ class CaptureReport {
     std::uint64_t response_bytes = 0;
     LatencyHistogram latency;
   };
-  struct RowKey {
-    std::string client_id;
+  // Looked up with what an exchange has, of which nothing need be copied.
+  struct RowName {
+    std::string_view client_id;
     std::array<std::uint8_t, 16> host{};
     bool v6 = false;
     int api_key = 0;
-    friend auto operator<=>(const RowKey&, const RowKey&) = default;
+    friend auto operator<=>(const RowName&, const RowName&) = default;
+  };
+  struct RowKey {
+    std::string client_id;
+    RowName rest;  // its client id is empty
+    [[nodiscard]] RowName name() const { return {client_id, rest.host, rest.v6, rest.api_key}; }
+  };
+  struct RowHash {
+    using is_transparent = void;
+    std::size_t operator()(const RowName& name) const;
+    std::size_t operator()(const RowKey& key) const { return (*this)(key.name()); }
+  };
+  struct RowEqual {
+    using is_transparent = void;
+    bool operator()(const RowKey& a, const RowKey& b) const { return a.name() == b.name(); }
+    bool operator()(const RowName& a, const RowKey& b) const { return a == b.name(); }
+    bool operator()(const RowKey& a, const RowName& b) const { return a.name() == b; }
   };
 
   Row& row_of(const Exchange& exchange);
+  void count(const Exchange& exchange);
+  [[nodiscard]] std::string notes_of(const Exchange& exchange) const;
+  void append_api(std::string& text, const Exchange& exchange) const;
 
   const Capture& capture_;
-  std::map<RowKey, Row> rows_;
+  std::unordered_map<RowKey, Row, RowHash, RowEqual> rows_;
   Row others_;
   std::uint64_t faults_ = 0;
+  std::string line_;
 };
 
 }  // namespace thalweg::inspect

@@ -173,9 +173,23 @@ const SkimProgram& SkimPrograms::of(const Message& message, int version, bool he
 }
 
 void Skim::start(const SkimProgram& program, std::uint64_t size) {
-  *this = Skim{};
+  // All but the tables, which hold what depth_ and error_kinds_ say.
   program_ = &program;
   left_ = size;
+  skip_ = 0;
+  rest_ = 0;
+  fault_ = nullptr;
+  place_ = 0;
+  tag_ = 0;
+  depth_ = 0;
+  partial_size_ = 0;
+  error_kinds_ = 0;
+  tag_part_ = 0;
+  counted_ = false;
+  damaged_ = false;
+  finished_ = false;
+  saw_acks_ = false;
+  acks_ = 0;
   if (size == 0) feed({});
 }
 
@@ -225,10 +239,8 @@ bool Skim::step(Input& in, const SkimProgram::Op& op) {
   using Code = SkimProgram::Code;
   switch (op.code) {
     case Code::skip:
-      if (op.operand > remaining(in)) return fail("cut off");
-      skip_ = op.operand;
       ++place_;
-      return true;
+      return skip(in, op.operand, "cut off");
     case Code::note: {
       std::uint64_t value = 0;
       if (!fixed(in, 2, value)) return false;
@@ -241,12 +253,8 @@ bool Skim::step(Input& in, const SkimProgram::Op& op) {
       std::int64_t size = 0;
       if (!length(in, op, op.code == Code::text, size)) return false;
       if (size < 0 && !op.null_allowed) return fail("null where null is not allowed");
-      if (size > 0) {
-        if (static_cast<std::uint64_t>(size) > remaining(in)) return fail("a length beyond the end");
-        skip_ = static_cast<std::uint64_t>(size);
-      }
       ++place_;
-      return true;
+      return size <= 0 || skip(in, static_cast<std::uint64_t>(size), "a length beyond the end");
     }
     case Code::array:
       return begin_array(in, op);
@@ -289,6 +297,17 @@ bool Skim::step(Input& in, const SkimProgram::Op& op) {
   return fail("no such op");
 }
 
+// Passes over bytes, of which most often all are there.
+bool Skim::skip(Input& in, std::uint64_t count, const char* reason) {
+  if (count <= static_cast<std::uint64_t>(in.end - in.at)) {
+    in.at += count;
+    return true;
+  }
+  if (count > remaining(in)) return fail(reason);
+  skip_ = count;
+  return true;
+}
+
 bool Skim::fixed(Input& in, std::size_t size, std::uint64_t& value) {
   if (partial_size_ == 0 && static_cast<std::size_t>(in.end - in.at) >= size) {
     for (std::size_t i = 0; i < size; ++i) value = value << 8 | *in.at++;
@@ -305,6 +324,11 @@ bool Skim::fixed(Input& in, std::size_t size, std::uint64_t& value) {
 
 bool Skim::uvarint(Input& in, std::uint32_t& value) {
   if (partial_size_ == 0) {
+    // One byte is the rule.
+    if (in.at != in.end && *in.at < 0x80) {
+      value = *in.at++;
+      return true;
+    }
     const std::uint8_t* next = base::get_uvarint32(in.at, in.end, value);
     if (next != nullptr) {
       in.at = next;
@@ -359,6 +383,12 @@ bool Skim::begin_array(Input& in, const SkimProgram::Op& op) {
 
 bool Skim::begin_tag(Input& in, const SkimProgram::Op& op) {
   if (!counted_) {
+    // Hardly ever are there any.
+    if (partial_size_ == 0 && in.at != in.end && *in.at == 0) {
+      ++in.at;
+      ++place_;
+      return true;
+    }
     std::uint32_t count = 0;
     if (!uvarint(in, count)) return false;
     if (count > protocol::kMaxTaggedFields) return fail("more than 10000 tagged fields");

@@ -103,6 +103,7 @@ class Skim {
   };
   void run(Input& in);
   bool step(Input& in, const SkimProgram::Op& op);
+  bool skip(Input& in, std::uint64_t count, const char* reason);
   bool fixed(Input& in, std::size_t size, std::uint64_t& value);
   bool uvarint(Input& in, std::uint32_t& value);
   bool length(Input& in, const SkimProgram::Op& op, bool text, std::int64_t& value);
