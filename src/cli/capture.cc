@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -112,6 +113,7 @@ class Listing final : public inspect::ExchangeSink {
     const std::string& line = report_->line(exchange);
     if (!arguments_.verbose) return output_.add(line);
     std::string text = line;
+    enveloped_.reset();
     add_message(text, exchange, exchange.request, Side::first, exchange.version);
     if (exchange.outcome == Exchange::Outcome::answered)
       add_message(text, exchange, exchange.response, Side::second, exchange.response_version);
@@ -128,9 +130,10 @@ class Listing final : public inspect::ExchangeSink {
     const auto envelope = inspect::api_envelope(Catalog::built_in(), exchange.api_key, version, side);
     if (!envelope) return skip(envelope.error());
     const auto bytes = base::Bytes::unowned(message.frame);
-    const inspect::Decoded decoded =
-        inspect::decode(Catalog::built_in(), *envelope, bytes,
-                        {.telemetry = inspect::open_telemetry, .show_secrets = view_.show_secrets});
+    const inspect::Decoded decoded = inspect::decode(
+        Catalog::built_in(), *envelope, bytes,
+        {.telemetry = inspect::open_telemetry, .enveloped = enveloped_, .show_secrets = view_.show_secrets});
+    enveloped_ = decoded.enveloped;
     text += inspect::decoded_text(decoded, bytes, {.colour = view_.colour});
   }
 
@@ -139,6 +142,8 @@ class Listing final : public inspect::ExchangeSink {
   const CaptureView& view_;
   Output& output_;
   std::unique_ptr<CaptureReport> report_;
+  // What the response of an Envelope has inside, once its request has been read.
+  std::optional<inspect::Envelope> enveloped_;
 };
 
 // The filters of the command line. The error is one line.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -85,6 +86,21 @@ base::Result<Wanted, Refusal> find_wanted(const Catalog& catalog, const DecodeAr
   return wanted;
 }
 
+// The response that --enveloped names. The error is one line.
+base::Result<Envelope, std::string> find_enveloped(const Catalog& catalog, std::string_view words) {
+  const std::size_t colon = words.find(':');
+  int version = 0;
+  const char* end = words.data() + words.size();
+  const char* digits = colon == std::string_view::npos ? end : words.data() + colon + 1;
+  const auto [stop, error] = std::from_chars(digits, end, version);
+  if (error != std::errc() || stop != end)
+    return std::unexpected(fmt::format("--enveloped {}: it takes an API and its version, as createtopics:7", words));
+  ASSIGN_OR_RETURN(const Match match, catalog.look_up(words.substr(0, colon)));
+  if (match.subject->family != inspect::Family::api || !match.subject->key)
+    return std::unexpected(fmt::format("--enveloped {}: that is no API", words));
+  return api_envelope(catalog, *match.subject->key, version, Side::second);
+}
+
 // The version that stands in front of a record, or the only one that there is.
 std::optional<int> version_in(const Catalog& catalog, const MessageEntry& entry, const Bytes& bytes) {
   const schema::VersionRange versions = entry.message.versions;
@@ -126,7 +142,8 @@ base::Result<Envelope, Refusal> find_envelope(const Catalog& catalog, const std:
 
 // {"header":...,"json":...,"unknown":[...],"rest":N,"opened":[...]}
 std::string opened_object(const Catalog& catalog, const Envelope& envelope, const Bytes& bytes,
-                          const inspect::MessageJson& message, const DecodeArguments& arguments) {
+                          const inspect::MessageJson& message, const DecodeArguments& arguments,
+                          const inspect::DecodeOptions& options) {
   std::string json = "{";
   const inspect::MessageJson header = header_json(envelope, bytes);
   if (header.whole) json += "\"header\":" + header.json + ",";
@@ -135,9 +152,6 @@ std::string opened_object(const Catalog& catalog, const Envelope& envelope, cons
   if (message.rest > 0) json += fmt::format(",\"rest\":{}", message.rest);
   json += ",\"opened\":[";
   bool first = true;
-  inspect::DecodeOptions options;
-  options.walk.topic = arguments.topic;
-  options.telemetry = inspect::open_telemetry;
   for (const inspect::OpenedField& field : opened_json(catalog, envelope, bytes, options)) {
     if (field.batches ? !arguments.records && !arguments.open : !arguments.open) continue;
     json += fmt::format("{}{{\"path\":\"{}\",{}}}", first ? "" : ",", field.path, field.json);
@@ -190,6 +204,11 @@ int Decoding::run(const Bytes& bytes) {
     if (!found) return wrong(found.error().reason);
     wanted = *found;
   }
+  if (!arguments_.enveloped.empty()) {
+    auto inner = find_enveloped(catalog_, arguments_.enveloped);
+    if (!inner) return wrong(inner.error());
+    options_.enveloped = *inner;
+  }
   const int code = messages(bytes, wanted);
   const int end = finish();
   return end != 0 ? end : code;
@@ -229,7 +248,7 @@ int Decoding::message(const Bytes& bytes, const std::optional<Wanted>& wanted, c
   if (arguments_.format == "json") {
     const inspect::MessageJson read = decode_json(decoded.envelope, bytes);
     const bool whole = arguments_.open || arguments_.records;
-    json = whole ? opened_object(catalog_, decoded.envelope, bytes, read, arguments_) : read.json;
+    json = whole ? opened_object(catalog_, decoded.envelope, bytes, read, arguments_, options_) : read.json;
     if (!whole && !read.unknown.empty())
       fmt::print(
           stderr, "thalweg: {}{} left out; --open shows what is unknown\n", where,
@@ -293,6 +312,10 @@ CLI::App* add_decode(CLI::App& app, DecodeArguments& arguments) {
   command->add_flag("--records", arguments.records,
                     "the bytes are record batches; with --api and json: the batches in the message, beside it");
   command->add_option("--topic", arguments.topic, "the topic that records are from, where the bytes do not say");
+  command
+      ->add_option("--enveloped", arguments.enveloped,
+                   "responses of Envelope: the API and version that the response inside is of, as createtopics:7")
+      ->needs(api);
   command->add_option("--format", arguments.format, "text, json or html")
       ->check(CLI::IsMember({"text", "json", "html"}));
   command->add_flag("--open", arguments.open, "json: beside the message what is inside its bytes");

@@ -23,6 +23,7 @@ struct DecodeArguments {
   bool body = false;
   bool records = false;
   std::string topic;
+  std::string enveloped;  // NAME:VERSION of the request that the response inside Envelope answers
   bool open = false;
   bool show_secrets = false;
   std::string format = "text";

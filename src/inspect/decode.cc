@@ -17,6 +17,8 @@ namespace {
 
 // Size, API key and version: what tells a request.
 constexpr std::size_t kRequestFront = 8;
+// The same without the size.
+constexpr std::size_t kHeaderFront = 4;
 
 constexpr int kApiVersions = 18;
 
@@ -40,7 +42,8 @@ std::size_t front_size(const Envelope& envelope, const Bytes& bytes) {
       for (int i = 0; i < 3; ++i) (void)reader.uvarint();
       return reader.ok() ? reader.position() : SIZE_MAX;
     }
-    case Framing::framed: {
+    case Framing::framed:
+    case Framing::headed: {
       const MessageJson header = header_json(envelope, bytes);
       return header.whole ? bytes.size() - header.rest : SIZE_MAX;
     }
@@ -61,8 +64,14 @@ base::Result<Envelope, std::string> api_envelope(const Catalog& catalog, int api
 base::Result<Envelope, std::string> recognize_request(const Catalog& catalog, std::span<const std::uint8_t> frame) {
   if (frame.size() < kRequestFront)
     return std::unexpected(fmt::format("{} bytes are too few for a request", frame.size()));
-  const auto key = base::load_be<std::int16_t>(frame.data() + 4);
-  const auto version = base::load_be<std::int16_t>(frame.data() + 6);
+  return recognize_header(catalog, frame.subspan(sizeof(std::int32_t)));
+}
+
+base::Result<Envelope, std::string> recognize_header(const Catalog& catalog, std::span<const std::uint8_t> header) {
+  if (header.size() < kHeaderFront)
+    return std::unexpected(fmt::format("{} bytes are too few for the header of a request", header.size()));
+  const auto key = base::load_be<std::int16_t>(header.data());
+  const auto version = base::load_be<std::int16_t>(header.data() + 2);
   return api_envelope(catalog, key, version, Side::first);
 }
 
@@ -93,7 +102,9 @@ Decoded decode(const Catalog& catalog, const Envelope& envelope, const Bytes& by
   result.tree = std::move(read.root);
   result.fault = std::move(read.fault);
   result.rest = read.rest;
+  if (options.enveloped) opener.expect_in_envelope(*options.enveloped);
   opener.open_message(result.tree, *envelope.message, bytes.span());
+  result.enveloped = opener.answer_in_envelope();
   result.secrets = mark_secrets(result.tree, envelope.message->name);
   result.hidden = !options.show_secrets;
   if (result.hidden) hide_secrets(result.tree);
@@ -135,8 +146,10 @@ bool may_show(const Decoded& decoded, const Node* leaf) {
 }
 
 MessageJson header_json(const Envelope& envelope, const Bytes& bytes) {
-  if (envelope.framing != Framing::framed || bytes.size() < sizeof(std::int32_t)) return {};
-  return message_json(*envelope.header, envelope.header_version, bytes.slice(sizeof(std::int32_t)));
+  if (envelope.framing != Framing::framed && envelope.framing != Framing::headed) return {};
+  const std::size_t frame = envelope.framing == Framing::framed ? sizeof(std::int32_t) : 0;
+  if (bytes.size() < frame) return {};
+  return message_json(*envelope.header, envelope.header_version, bytes.slice(frame));
 }
 
 std::vector<OpenedField> opened_json(const Catalog& catalog, const Envelope& envelope, const Bytes& bytes,
@@ -145,6 +158,7 @@ std::vector<OpenedField> opened_json(const Catalog& catalog, const Envelope& env
   walking.open_batches = false;
   EmbeddedOpener opener(catalog, walking, options.telemetry);
   opener.collect();
+  if (options.enveloped) opener.expect_in_envelope(*options.enveloped);
   Walk read = walk(envelope, bytes, walking);
   opener.open_message(read.root, *envelope.message, bytes.span());
   return opener.found();

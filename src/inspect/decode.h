@@ -33,6 +33,9 @@ base::Result<Envelope, std::string> api_envelope(const Catalog& catalog, int api
 // and need not be whole. The error is one line: why it is no request that is known here.
 base::Result<Envelope, std::string> recognize_request(const Catalog& catalog, std::span<const std::uint8_t> frame);
 
+// The same where `header` is what begins with the key: a request without its size.
+base::Result<Envelope, std::string> recognize_header(const Catalog& catalog, std::span<const std::uint8_t> header);
+
 // The size of the frame that `bytes` begin with, its four bytes of size included; nothing where there are fewer than
 // four bytes, or the size is negative or above `max_bytes`.
 std::optional<std::size_t> frame_size(std::span<const std::uint8_t> bytes, std::size_t max_bytes = INT32_MAX);
@@ -44,6 +47,8 @@ struct DecodeOptions {
   WalkOptions walk;
   // Opens the metrics in PushTelemetry; may be empty.
   TelemetryOpener telemetry;
+  // Responses of Envelope: the response inside, which does not say what it is.
+  std::optional<Envelope> enveloped;
   // False: values that are secrets are replaced by what they are and how long.
   bool show_secrets = false;
 };
@@ -54,6 +59,8 @@ struct Decoded {
   Node tree;
   std::optional<Fault> fault;
   std::size_t rest = 0;  // bytes behind the message that nothing has read
+  // Requests of Envelope: what will be inside the response, for DecodeOptions::enveloped.
+  std::optional<Envelope> enveloped;
   bool secrets = false;  // whether there are values that are secrets, hidden or not
   bool hidden = true;    // whether such values are replaced in the tree
 };

@@ -12,6 +12,11 @@
 #include "inspect/secrets.h"
 #include "protocol/messages/api_versions_response.h"
 #include "protocol/messages/consumer_protocol_subscription.h"
+#include "protocol/messages/delete_topics_request.h"
+#include "protocol/messages/delete_topics_response.h"
+#include "protocol/messages/envelope_request.h"
+#include "protocol/messages/envelope_response.h"
+#include "protocol/messages/incremental_alter_configs_request.h"
 #include "protocol/messages/join_group_request.h"
 #include "protocol/messages/offset_commit_key.h"
 #include "protocol/messages/offset_commit_value.h"
@@ -279,11 +284,104 @@ TEST(Decode, MetricsAreOpenedByWhoeverKnowsThem) {
   EXPECT_THAT(text, AllOf(HasSubstr("gzip, 7 bytes unpacked"), HasSubstr("Metrics [unpacked 0x0000, 7B]")));
 }
 
+// -- Envelope --
+
+// A request or response without its size, as Envelope carries it.
+template <class M>
+Bytes headed(const M& message, int version, int header_version) {
+  protocol::Writer writer;
+  if (header_version >= 1 && M::kName.ends_with("Request")) {
+    writer.fixed(static_cast<std::int16_t>(M::kApiKey));
+    writer.fixed(static_cast<std::int16_t>(version));
+  }
+  writer.fixed<std::int32_t>(7);
+  if (M::kName.ends_with("Request")) writer.string("admin", false);
+  if (header_version >= (M::kName.ends_with("Request") ? 2 : 1)) writer.uvarint(0);
+  message.encode(writer, version);
+  return std::move(writer).finish().flatten();
+}
+
+TEST(Envelope, TheRequestInsideIsOpened) {
+  protocol::DeleteTopicsRequest inner;
+  inner.topics.emplace_back().name = "orders";
+  protocol::EnvelopeRequest request;
+  request.request_data = headed(inner, 6, 2);
+  const Bytes bytes = encode(request, 0);
+  const Decoded decoded = decode(catalog(), body_of("EnvelopeRequest", 0), bytes);
+  EXPECT_FALSE(decoded.secrets);
+  EXPECT_THAT(text_of(decoded, bytes),
+              AllOf(HasSubstr("DeleteTopicsRequest message v6 [0x0001,"), HasSubstr("correlation_id int32 = 7"),
+                    HasSubstr("client_id nullable_string = \"admin\""), HasSubstr("\"orders\"")));
+  ASSERT_TRUE(decoded.enveloped);
+  EXPECT_EQ(decoded.enveloped->message->name, "DeleteTopicsResponse");
+  EXPECT_EQ(decoded.enveloped->version, 6);
+  const auto opened = opened_json(catalog(), body_of("EnvelopeRequest", 0), bytes);
+  ASSERT_EQ(opened.size(), 1U);
+  EXPECT_EQ(opened[0].path, "requestData");
+  EXPECT_THAT(opened[0].json, AllOf(HasSubstr("\"message\":\"DeleteTopicsRequest\",\"version\":6,\"header\":{"),
+                                    HasSubstr("\"name\":\"orders\"")));
+}
+
+TEST(Envelope, TheResponseInsideIsOpenedWhereItIsKnownWhatItIs) {
+  protocol::DeleteTopicsResponse inner;
+  inner.responses.emplace_back().name = "orders";
+  protocol::EnvelopeResponse response;
+  response.response_data = headed(inner, 6, 1);
+  const Bytes bytes = encode(response, 0);
+  const Envelope envelope = body_of("EnvelopeResponse", 0);
+  const std::string closed = text_of(envelope, bytes);
+  EXPECT_THAT(closed, AllOf(HasSubstr("ResponseData bytes = redacted"), Not(HasSubstr("orders"))));
+  const auto known = api_envelope(catalog(), 20, 6, Side::second);
+  ASSERT_TRUE(known);
+  EXPECT_THAT(text_of(envelope, bytes, {.enveloped = *known}),
+              AllOf(HasSubstr("DeleteTopicsResponse message v6"), HasSubstr("\"orders\""), Not(HasSubstr("redacted"))));
+}
+
+TEST(Envelope, WhatIsInsideStaysHiddenWhereItCanBeASecret) {
+  protocol::IncrementalAlterConfigsRequest inner;
+  auto& config = inner.resources.emplace_back().configs.emplace_back();
+  config.name = "ssl.key.password";
+  config.value = "VALUE";
+  protocol::EnvelopeRequest request;
+  request.request_data = headed(inner, 1, 2);
+  Bytes bytes = encode(request, 0);
+  Decoded decoded = decode(catalog(), body_of("EnvelopeRequest", 0), bytes);
+  EXPECT_TRUE(decoded.secrets);
+  EXPECT_THAT(text_of(decoded, bytes),
+              AllOf(HasSubstr("RequestData bytes = redacted"), HasSubstr("ssl.key.password"), Not(HasSubstr("VALUE"))));
+  // Cut off: the bytes behind the fault could be anything.
+  const Bytes whole = request.request_data;
+  request.request_data = whole.first(whole.size() - 3);
+  bytes = encode(request, 0);
+  decoded = decode(catalog(), body_of("EnvelopeRequest", 0), bytes);
+  EXPECT_TRUE(decoded.secrets);
+  EXPECT_THAT(text_of(decoded, bytes),
+              AllOf(HasSubstr("damaged: IncrementalAlterConfigsRequest"), HasSubstr("RequestData bytes = redacted")));
+}
+
+TEST(Envelope, OneInsideAnotherStaysClosed) {
+  protocol::EnvelopeRequest inner;
+  inner.request_data = headed(protocol::DeleteTopicsRequest{}, 6, 2);
+  protocol::EnvelopeRequest request;
+  request.request_data = headed(inner, 0, 2);
+  const std::string text = text_of(body_of("EnvelopeRequest", 0), encode(request, 0));
+  EXPECT_THAT(text, AllOf(HasSubstr("EnvelopeRequest message v0 [0x0001,"), Not(HasSubstr("DeleteTopicsRequest"))));
+}
+
 // -- secrets --
 
 // SaslAuthenticateRequest v0.
 Bytes sasl(std::string_view token) {
   protocol::Writer writer;
+  writer.bytes(Bytes::copy_of(token), false);
+  return std::move(writer).finish().flatten();
+}
+
+// SaslAuthenticateResponse v0.
+Bytes answer(std::string_view token) {
+  protocol::Writer writer;
+  writer.fixed<std::int16_t>(0);
+  writer.null_string(false);
   writer.bytes(Bytes::copy_of(token), false);
   return std::move(writer).finish().flatten();
 }
@@ -317,6 +415,72 @@ TEST(Secrets, ATokenOfOauthIsHidden) {
       "auth=Bearer eyJhbGciOi\x01\x01");
   const std::string text = text_of(body_of("SaslAuthenticateRequest", 0), bytes);
   EXPECT_THAT(text, AllOf(HasSubstr("OAUTHBEARER"), HasSubstr("redacted"), Not(HasSubstr("eyJ"))));
+}
+
+// The client's first token: AP-REQ, of which the ticket stays closed.
+TEST(Secrets, ATicketOfKerberosIsNamedAndHidden) {
+  const std::string token(hex("6016"
+                              "06092a864886f712010202"
+                              "0100"
+                              "6e075449434b455421")
+                              .view());
+  const Bytes bytes = sasl(token);
+  const std::string text = text_of(body_of("SaslAuthenticateRequest", 0), bytes);
+  EXPECT_THAT(text, AllOf(HasSubstr("GSSAPI SASL [0x0004, 24B]"),
+                          HasSubstr("mechanism OID = 1.2.840.113554.1.2.2 (Kerberos 5)"),
+                          HasSubstr("token_id uint16 = 0x0100 (AP-REQ)"),
+                          HasSubstr("AP-REQ bytes = redacted (9 bytes)"), Not(HasSubstr("5449434b"))));
+  EXPECT_THAT(text_of(body_of("SaslAuthenticateRequest", 0), bytes, {.show_secrets = true}), HasSubstr("5449434b"));
+}
+
+TEST(Secrets, AnErrorOfKerberosSaysItsNumber) {
+  const std::string token(hex("6018"
+                              "06092a864886f712010202"
+                              "0300"
+                              "7e093007a003020105a603")
+                              .view());
+  // The error code, [6] INTEGER 37, is cut off at first.
+  EXPECT_THAT(text_of(body_of("SaslAuthenticateResponse", 0), answer(token)), HasSubstr("KRB-ERROR bytes = 7e"));
+  const std::string whole(hex("601b"
+                              "06092a864886f712010202"
+                              "0300"
+                              "7e0c300aa003020105a603020125")
+                              .view());
+  EXPECT_THAT(text_of(body_of("SaslAuthenticateResponse", 0), answer(whole)),
+              HasSubstr("KRB-ERROR bytes = error 37 (the clocks differ too much)"));
+}
+
+TEST(Secrets, TheLayersInWrappedDataAreRead) {
+  const std::string offer(hex("0504 01 ff 000c 0000 0000000000000001"
+                              "07 00ffff"
+                              "c0ffeec0ffeec0ffeec0ffee")
+                              .view());
+  const std::string text = text_of(body_of("SaslAuthenticateResponse", 0), answer(offer));
+  EXPECT_THAT(text, AllOf(HasSubstr("security_layers uint8 = 7 (no layer, integrity, confidentiality)"),
+                          HasSubstr("max_size uint24 = 65535"), HasSubstr("checksum bytes = redacted (12 bytes)")));
+  // The client's choice, turned so that the checksum comes first.
+  const std::string choice(hex("0504 00 ff 0004 0004 0000000000000001"
+                               "c0ffeec0"
+                               "01 000000 616c696365")
+                               .view());
+  EXPECT_THAT(text_of(body_of("SaslAuthenticateRequest", 0), sasl(choice)),
+              AllOf(HasSubstr("security_layers uint8 = 1 (no layer)"), HasSubstr("authzid string = \"alice\"")));
+  const std::string sealed(hex("0504 02 ff 0000 001c 0000000000000001 c0ffeec0ffeec0ff").view());
+  EXPECT_THAT(text_of(body_of("SaslAuthenticateRequest", 0), sasl(sealed)),
+              AllOf(HasSubstr("flags uint8 = 2 (sealed)"), HasSubstr("sealed bytes = redacted (8 bytes)")));
+}
+
+TEST(Secrets, TokensThatAreNearlyOfKerberosStayHidden) {
+  for (const std::string_view digits :
+       {"60", "6000", "6001", "60 80 06", "60 84 ffffffff 06", "600206", "6003060180", "60030601ff", "6002 0600",
+        "0504", "0504 00 ff 0000 0000 00000000000000", "0504 08 ff 0000 0000 0000000000000000",
+        "0504 00 ff ffff 0000 0000000000000000", "0504 00 ff 0000 0001 0000000000000000 aabb",
+        "0504 00 ff 0000 0000 0000000000000000", "600d 0609 2a864886f712010202 0100"}) {
+    const Decoded decoded = decode(catalog(), body_of("SaslAuthenticateRequest", 0), sasl(hex(digits).view()));
+    EXPECT_TRUE(covers(decoded.tree)) << digits;
+    EXPECT_TRUE(decoded.secrets) << digits;
+    EXPECT_THAT(tree_text(decoded.tree), HasSubstr("AuthBytes bytes = redacted")) << digits;
+  }
 }
 
 TEST(Secrets, WhatIsLeftAtAFaultIsHiddenWhereItCouldBeASecret) {

@@ -114,8 +114,10 @@ RecordMessages find_metadata_messages(const Catalog& catalog, const RecordParts&
 std::string message_members(const Envelope& envelope, std::span<const std::uint8_t> content) {
   const MessageJson read = decode_json(envelope, Bytes::unowned(content));
   if (!read.whole) return {};
-  std::string json =
-      fmt::format("\"message\":\"{}\",\"version\":{},\"json\":{}", envelope.message->name, envelope.version, read.json);
+  std::string json = fmt::format("\"message\":\"{}\",\"version\":{}", envelope.message->name, envelope.version);
+  const MessageJson header = header_json(envelope, Bytes::unowned(content));
+  if (header.whole) json += ",\"header\":" + header.json;
+  json += ",\"json\":" + read.json;
   if (!read.unknown.empty()) json += ",\"unknown\":" + unknown_json(read.unknown);
   return json;
 }
@@ -239,7 +241,10 @@ void EmbeddedOpener::open_field(Node& node, std::span<const std::uint8_t> conten
       add_message(node, *envelope, content, context, !said);
     return;
   }
-  if (context.message == "EnvelopeRequest" && node.field->name == "RequestPrincipal") {
+  const bool request_in_envelope = context.message == "EnvelopeRequest" && node.field->name == "RequestData";
+  if (request_in_envelope || (context.message == "EnvelopeResponse" && node.field->name == "ResponseData")) {
+    open_enveloped(node, content, context);
+  } else if (context.message == "EnvelopeRequest" && node.field->name == "RequestPrincipal") {
     if (const auto envelope = versioned(catalog_, "DefaultPrincipalData", content))
       add_message(node, *envelope, content, context, true);
   } else if (node.field->name == "AuthBytes") {
@@ -253,6 +258,26 @@ void EmbeddedOpener::open_field(Node& node, std::span<const std::uint8_t> conten
   } else if (context.message == "PushTelemetryRequest" && node.field->name == "Metrics" && telemetry_) {
     open_metrics(node, content, context);
   }
+}
+
+void EmbeddedOpener::open_enveloped(Node& node, std::span<const std::uint8_t> content, const Context& context) {
+  if (inside_envelope_) return;
+  std::optional<Envelope> inner = in_envelope_;
+  if (context.message == "EnvelopeRequest") {
+    auto request = recognize_header(catalog_, content);
+    if (!request) {
+      node.about += "; " + request.error();
+      return;
+    }
+    inner = *request;
+    const auto answer = api_envelope(catalog_, *request->message->api_key, request->version, Side::second);
+    if (answer) answer_in_envelope_ = *answer;
+  }
+  if (!inner) return;
+  inner->framing = Framing::headed;
+  inside_envelope_ = true;
+  add_message(node, *inner, content, context, false);
+  inside_envelope_ = false;
 }
 
 void EmbeddedOpener::open_metrics(Node& node, std::span<const std::uint8_t> content, const Context& context) {
@@ -297,6 +322,7 @@ bool EmbeddedOpener::add_message(Node& into, const Envelope& envelope, std::span
     open_message(read.root, *envelope.message, content);
     collecting_ = collecting;
   }
+  into.opened_whole = !read.fault && read.rest == 0;
   place_at(read.root, content_begin(into), into.unpacked);
   into.opened.push_back(std::move(read.root));
   return true;

@@ -2,7 +2,7 @@
 //
 //   consumer protocol   subscriptions and assignments in the messages and records of classic groups
 //   SASL                the exchange in SaslAuthenticate
-//   Envelope            the principal
+//   Envelope            the request, the response where it is known what it answers, the principal
 //   records             of the coordinators' topics and of the metadata log, and control records
 //   telemetry           by whoever knows OTLP: the opener that is handed in
 #pragma once
@@ -53,6 +53,11 @@ class EmbeddedOpener : public RecordOpener {
   void open_message(Node& root, const schema::Message& message, std::span<const std::uint8_t> bytes);
   void open_record(const RecordParts& record, Node& key, Node& value) override;
 
+  // What the response data of Envelope hold; without it they stay closed.
+  void expect_in_envelope(const Envelope& response) { in_envelope_ = response; }
+  // What an answer to the Envelope that was opened has inside; nothing where none was.
+  [[nodiscard]] const std::optional<Envelope>& answer_in_envelope() const { return answer_in_envelope_; }
+
   // From now on open_message() notes what it finds as JSON, record batches too.
   void collect() { collecting_ = true; }
   [[nodiscard]] const std::vector<OpenedField>& found() const { return found_; }
@@ -68,6 +73,8 @@ class EmbeddedOpener : public RecordOpener {
 
   void open_fields(Node& node, std::span<const std::uint8_t> bytes, const Context& context);
   void open_field(Node& node, std::span<const std::uint8_t> content, const Context& context);
+  // A request or response in Envelope; one Envelope inside another stays closed.
+  void open_enveloped(Node& node, std::span<const std::uint8_t> content, const Context& context);
   void open_metrics(Node& node, std::span<const std::uint8_t> content, const Context& context);
   // Reads `content` as `envelope` says and adds the tree to `into`. False, and nothing added, where `only_whole` is set
   // and the content is not all of it such a message.
@@ -81,6 +88,9 @@ class EmbeddedOpener : public RecordOpener {
   std::vector<OpenedField> found_;
   std::string_view topic_;  // read last: records that follow are its
   std::size_t nodes_left_;
+  std::optional<Envelope> in_envelope_;
+  std::optional<Envelope> answer_in_envelope_;
+  bool inside_envelope_ = false;
   bool collecting_ = false;
 };
 

@@ -5,6 +5,7 @@
 //   record_value    version int16, body                   values of the coordinators' logs
 //   versioned       version int16, body                   what clients and brokers put into bytes fields
 //   metadata_record frame version, type, version: unsigned varints; then the body
+//   headed          request or response header, body      what Envelope carries
 //   bare            the body alone
 #pragma once
 
@@ -14,13 +15,13 @@
 
 namespace thalweg::inspect {
 
-enum class Framing : std::uint8_t { bare, framed, record_key, record_value, versioned, metadata_record };
+enum class Framing : std::uint8_t { bare, framed, headed, record_key, record_value, versioned, metadata_record };
 
 struct Envelope {
   const schema::Message* message = nullptr;
   int version = 0;
   Framing framing = Framing::bare;
-  // Framed only.
+  // Framed and headed only.
   const schema::Message* header = nullptr;
   int header_version = 0;
 

@@ -103,6 +103,9 @@ Bytes smallest_instance(const Envelope& envelope) {
       writer.fixed<std::int32_t>(0);
       write_header(writer, envelope);
       break;
+    case Framing::headed:
+      write_header(writer, envelope);
+      break;
     case Framing::record_key:
       writer.fixed(static_cast<std::int16_t>(number));
       break;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "inspect/gss_nodes.h"
 #include "inspect/value_text.h"
 
 namespace thalweg::inspect {
@@ -36,15 +37,21 @@ constexpr Attribute kAttributes[] = {
     {'t', "tokenauth", "true: the user is a delegation token", false},
 };
 
+std::vector<Node> message_of(std::string_view mechanism, std::size_t size, std::vector<Node> parts) {
+  std::vector<Node> nodes(1);
+  Node& root = nodes.front();
+  root.name = mechanism;
+  root.type = "SASL";
+  root.part = Part::message_body;
+  root.size = size;
+  root.children = std::move(parts);
+  return nodes;
+}
+
 // Cuts one text into nodes from left to right.
 class Cutter {
  public:
-  Cutter(std::string_view text, std::string_view mechanism) : text_(text) {
-    root_.name = mechanism;
-    root_.type = "SASL";
-    root_.part = Part::message_body;
-    root_.size = text.size();
-  }
+  Cutter(std::string_view text, std::string_view mechanism) : text_(text), mechanism_(mechanism) {}
 
   // How many of a node's bytes stand around its value.
   struct Around {
@@ -64,19 +71,16 @@ class Cutter {
     node.value = quoted(text_.substr(at_ + around.front, node.content_size), kTextLimit);
     node.secret = secret;
     at_ += size;
-    root_.children.push_back(std::move(node));
+    parts_.push_back(std::move(node));
   }
   [[nodiscard]] std::string_view left() const { return text_.substr(at_); }
-  std::vector<Node> done() && {
-    std::vector<Node> nodes;
-    nodes.push_back(std::move(root_));
-    return nodes;
-  }
+  std::vector<Node> done() && { return message_of(mechanism_, text_.size(), std::move(parts_)); }
 
  private:
   std::string_view text_;
+  std::string_view mechanism_;
   std::size_t at_ = 0;
-  Node root_;
+  std::vector<Node> parts_;
 };
 
 // y, n or p=name, a comma, perhaps a=authzid, a comma: what SCRAM and OAUTHBEARER begin with; 0 where it is something
@@ -141,6 +145,8 @@ void cut_pairs(Cutter& cutter) {
 std::vector<Node> sasl_nodes(std::span<const std::uint8_t> bytes, bool from_client) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.empty()) return {};
+  if (std::vector<Node> parts = gss_nodes(bytes, from_client); !parts.empty())
+    return message_of("GSSAPI", text.size(), std::move(parts));
   const std::size_t header = from_client ? gs2_header(text) : 0;
   if (header > 0 &&
       (header == text.size() || text[header] == kPairEnd || text.find(kPairEnd) != std::string_view::npos)) {
@@ -169,12 +175,6 @@ std::vector<Node> sasl_nodes(std::span<const std::uint8_t> bytes, bool from_clie
     cutter.cut("authzid", "who is to be acted for; empty: the user", first, {}, false);
     cutter.cut("user", "who logs in", second - first, {.front = 1}, false);
     cutter.cut("password", "password of the user", text.size() - second, {.front = 1}, true);
-    return std::move(cutter).done();
-  }
-  constexpr std::uint8_t kAsn1Application = 0x60;
-  if (bytes[0] == kAsn1Application) {
-    Cutter cutter(text, "GSSAPI");
-    cutter.cut("token", "a token of GSS-API in ASN.1", text.size(), {}, true);
     return std::move(cutter).done();
   }
   return {};

@@ -3,7 +3,7 @@
 //   PLAIN        [authzid] NUL user NUL password                    RFC 4616
 //   SCRAM        attributes a=..., parted by commas                 RFC 5802
 //   OAUTHBEARER  n,a=authzid, then key=value parted by 0x01         RFC 7628
-//   GSSAPI       a token of ASN.1, which stays closed               RFC 4121
+//   GSSAPI       tokens of Kerberos and wrapped data, see gss_nodes.h   RFC 4752
 #pragma once
 
 #include <cstdint>

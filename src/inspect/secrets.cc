@@ -21,8 +21,8 @@ constexpr SecretField kFields[] = {
     {"UserScramCredentialRecord", "StoredKey", ""},
     {"UserScramCredentialRecord", "ServerKey", ""},
     // Whole requests and responses of others, whatever they hold.
-    {"EnvelopeRequest", "RequestData", ""},
-    {"EnvelopeResponse", "ResponseData", ""},
+    {"EnvelopeRequest", "RequestData", "", true},
+    {"EnvelopeResponse", "ResponseData", "", true},
     {"AlterConfigsRequest", "Value", "Name"},
     {"IncrementalAlterConfigsRequest", "Value", "Name"},
     {"DescribeConfigsResponse", "Value", "Name"},
@@ -60,6 +60,7 @@ class Marker {
   [[nodiscard]] bool is_secret(const Node& parent, const Node& child) const {
     return std::ranges::any_of(kFields, [&](const SecretField& secret) {
       if (secret.message != message_ || secret.field != child.field->name) return false;
+      if (secret.is_message) return !child.opened_whole || may_hold_secrets(child.opened.front().name);
       if (secret.named_by.empty()) return true;
       const auto name = std::ranges::find(parent.children, secret.named_by, &Node::name);
       // Where the key cannot be told the value is taken for a secret.

@@ -15,6 +15,8 @@ struct SecretField {
   std::string_view field;
   // Not empty: the value of a setting, which is a secret only where this field beside it names one that is.
   std::string_view named_by;
+  // A message of its own: a secret unless it was opened whole and is of a kind that holds none.
+  bool is_message = false;
 };
 std::span<const SecretField> secret_fields();
 

@@ -57,6 +57,8 @@ struct Node {
   bool null = false;
   // Nobody should see the value, or the bytes.
   bool secret = false;
+  // What was opened was read from its first byte to its last.
+  bool opened_whole = false;
   // The offsets here and below count in bytes that came out of a compression, not in those that were read.
   bool unpacked = false;
   // What the schema says, or null for what no schema describes. Lives as long as the message's schema.

@@ -524,8 +524,8 @@ Walk Walker::walk(const Envelope& envelope) {
   Node& root = result.root;
   root = node(envelope.message->name, fmt::format("message v{}", envelope.version), Part::frame);
   const Part part = body_part(envelope.message->type);
-  if (envelope.framing == Framing::framed) {
-    root.children.push_back(frame());
+  if (envelope.framing == Framing::framed) root.children.push_back(frame());
+  if (envelope.framing == Framing::framed || envelope.framing == Framing::headed) {
     if (reader_.ok()) root.children.push_back(header(envelope));
   } else if (envelope.framing != Framing::bare) {
     root.children.push_back(prefix(envelope));
