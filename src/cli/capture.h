@@ -19,6 +19,9 @@ struct CaptureArguments {
   bool errors = false;
   std::string slower_than;
   bool verbose = false;
+
+  // Whether something is wanted that only captures have.
+  [[nodiscard]] bool any() const { return !ports.empty() || !client_ids.empty() || errors || !slower_than.empty(); }
 };
 
 // What captures share with other input.

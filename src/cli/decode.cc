@@ -6,9 +6,11 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "cli/decode_input.h"
@@ -111,6 +113,14 @@ std::optional<int> version_in(const Catalog& catalog, const MessageEntry& entry,
   const inspect::Node& prefix = front.root.children.front();
   if (prefix.children.empty() || prefix.children.back().value.empty()) return std::nullopt;
   return std::atoi(prefix.children.back().value.c_str());
+}
+
+// What else may be wrong where bytes are no request: the word they came from looks like a path.
+std::string missing_file(const DecodeArguments& arguments) {
+  std::error_code fault;
+  const bool path = arguments.input.size() == 1 && arguments.input[0].contains('/');
+  if (!path || std::filesystem::exists(arguments.input[0], fault)) return {};
+  return fmt::format("; there is no file {}", arguments.input[0]);
 }
 
 // What the bytes of one message are.
@@ -239,7 +249,7 @@ int Decoding::message(const Bytes& bytes, const std::optional<Wanted>& wanted, c
   const auto envelope = find_envelope(catalog_, wanted, arguments_, bytes);
   if (!envelope) {
     stopped_ = true;
-    (void)wrong(where + envelope.error().reason);
+    (void)wrong(where + envelope.error().reason + (wanted ? "" : missing_file(arguments_)));
     return envelope.error().code;
   }
   const Decoded decoded = decode(catalog_, *envelope, bytes, options_);
@@ -333,24 +343,33 @@ CLI::App* add_decode(CLI::App& app, DecodeArguments& arguments) {
 int decode(const DecodeArguments& arguments) {
   const bool plain = arguments.input.size() == 1 && arguments.form == "auto" && arguments.api.empty() &&
                      !arguments.records && !arguments.open;
-  if (plain && is_log(arguments.input.front()))
+  const std::string only_captures = "--port, --client-id, --errors and --slower-than are for captures";
+  if (plain && is_log(arguments.input.front())) {
+    if (arguments.capture.any()) return wrong(only_captures);
     return decode_log({.path = arguments.input.front(),
                        .selection = arguments.log,
                        .topic = arguments.topic,
                        .format = arguments.format,
                        .verbose = arguments.capture.verbose,
                        .show_secrets = arguments.show_secrets});
+  }
   if (arguments.log.any())
     return wrong("--offset, --from-time, --key and --stats are for logs: name a .log file or a folder");
   if (std::FILE* file = arguments.form == "auto" ? open_capture(arguments.input) : nullptr) {
-    if (arguments.format != "text") {
+    const bool message = arguments.version || arguments.response || arguments.body || arguments.records ||
+                         arguments.open || !arguments.enveloped.empty();
+    if (message || arguments.format != "text") {
       if (file != stdin) std::fclose(file);
-      return wrong("a capture is listed as text only");
+      return wrong(message
+                       ? "a capture says itself what is in it: --api filters it, and --version, --response, --body, "
+                         "--records, --open and --enveloped are for bytes"
+                       : "a capture is listed as text only");
     }
     return capture(
         file, arguments.capture,
         {.apis = arguments.api, .show_secrets = arguments.show_secrets, .colour = wants_colour(arguments.colour)});
   }
+  if (arguments.capture.any()) return wrong(only_captures);
   const auto bytes = read_input(arguments.input, arguments.form);
   if (!bytes) return failed(bytes.error());
   return Decoding(Catalog::built_in(), arguments).run(*bytes);

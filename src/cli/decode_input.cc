@@ -69,6 +69,8 @@ base::Result<Bytes, std::string> read_input(const std::vector<std::string>& word
   if (form == "binary") return std::unexpected(fmt::format("{}: there is no such file", words[0]));
   const std::string text = fmt::format("{}", fmt::join(words, " "));
   auto bytes = convert(Bytes::copy_of(text), form, "");
+  if (!bytes && words.size() > 1 && std::filesystem::exists(words[0], fault))
+    return std::unexpected(fmt::format("{} is a file: one can be read at a time", words[0]));
   if (!bytes && words.size() == 1)
     return std::unexpected(fmt::format("{}: there is no such file, and as bytes: {}", words[0], bytes.error()));
   return bytes;

@@ -116,7 +116,8 @@ void add_log_options(CLI::App& command, LogSelection& selection) {
 }
 
 bool is_log(const std::string& path) {
-  return inspect::is_log_file_name(path) || runtime::make_system_file_system()->list(path).has_value();
+  const std::unique_ptr<runtime::FileSystem> files = runtime::make_system_file_system();
+  return inspect::is_log_file_name(path) || files->list(path).has_value() || inspect::is_copied_log(*files, path);
 }
 
 int decode_log(const DecodeLogArguments& arguments) {

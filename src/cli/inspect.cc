@@ -61,21 +61,23 @@ int inspect_one(const inspect::Catalog& catalog, const InspectArguments& argumen
 
 CLI::App* add_inspect(CLI::App& app, InspectArguments& arguments) {
   CLI::App* command = app.add_subcommand("inspect", "explain a message byte by byte");
-  command->add_option("message", arguments.message, "name of a message or API in any spelling, or an API key");
+  CLI::Option* message =
+      command->add_option("message", arguments.message, "name of a message or API in any spelling, or an API key");
   CLI::Option* version =
       command->add_option("--version", arguments.version, "version to encode; default: the newest stable one");
-  command->add_flag("--request", arguments.request, "only the request");
-  command->add_flag("--response", arguments.response, "only the response");
+  CLI::Option* request = command->add_flag("--request", arguments.request, "only the request");
+  CLI::Option* response = command->add_flag("--response", arguments.response, "only the response");
   CLI::Option* format = command->add_option("--format", arguments.format, "text, json or html")
                             ->check(CLI::IsMember({"text", "json", "html"}));
   CLI::Option* schema = command->add_flag("--schema", arguments.schema, "only the schema")->excludes(format);
   CLI::Option* hex = command->add_flag("--hex", arguments.hex, "only the bytes")->excludes(format)->excludes(schema);
-  command->add_option("--diff", arguments.diff, "what changed between two versions")
-      ->expected(2)
-      ->excludes(version)
-      ->excludes(schema)
-      ->excludes(hex);
-  command->add_flag("--list", arguments.list, "every API, record and structure with its versions");
+  CLI::Option* diff = command->add_option("--diff", arguments.diff, "what changed between two versions")
+                          ->expected(2)
+                          ->excludes(version)
+                          ->excludes(schema)
+                          ->excludes(hex);
+  CLI::Option* list = command->add_flag("--list", arguments.list, "every API, record and structure with its versions");
+  for (CLI::Option* other : {message, version, request, response, schema, hex, diff}) list->excludes(other);
   command->add_option("--color", arguments.colour, "auto, always or never; auto respects NO_COLOR")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   command->footer(kExamples);

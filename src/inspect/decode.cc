@@ -63,13 +63,13 @@ base::Result<Envelope, std::string> api_envelope(const Catalog& catalog, int api
 
 base::Result<Envelope, std::string> recognize_request(const Catalog& catalog, std::span<const std::uint8_t> frame) {
   if (frame.size() < kRequestFront)
-    return std::unexpected(fmt::format("{} bytes are too few for a request", frame.size()));
+    return std::unexpected(fmt::format("{}, too few for a request", counted(frame.size(), "byte")));
   return recognize_header(catalog, frame.subspan(sizeof(std::int32_t)));
 }
 
 base::Result<Envelope, std::string> recognize_header(const Catalog& catalog, std::span<const std::uint8_t> header) {
   if (header.size() < kHeaderFront)
-    return std::unexpected(fmt::format("{} bytes are too few for the header of a request", header.size()));
+    return std::unexpected(fmt::format("{}, too few for the header of a request", counted(header.size(), "byte")));
   const auto key = base::load_be<std::int16_t>(header.data());
   const auto version = base::load_be<std::int16_t>(header.data() + 2);
   return api_envelope(catalog, key, version, Side::first);

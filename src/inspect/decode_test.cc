@@ -92,7 +92,7 @@ TEST(RecognizeRequest, SaysWhyItIsNone) {
                                              "0")
                                              .span())
                 .error(),
-            "7 bytes are too few for a request");
+            "7 bytes, too few for a request");
   EXPECT_EQ(recognize_request(catalog(), hex("0000000012670000").span()).error(), "no API has the key 4711");
   EXPECT_EQ(recognize_request(catalog(), hex("0000000000030064").span()).error(),
             "MetadataRequest has no version 100: its versions are 0-14");

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <tuple>
 #include <utility>
 
+#include "base/endian.h"
 #include "storage/checkpoints.h"
 #include "storage/leader_epochs.h"
 #include "storage/segment_files.h"
@@ -20,6 +22,7 @@ using storage::SegmentFile;
 namespace {
 
 constexpr std::string_view kMetadataSnapshot = ".checkpoint";
+constexpr std::string_view kLog = ".log";
 
 struct NamedFile {
   LogFileKind kind = LogFileKind::log;
@@ -62,6 +65,8 @@ std::optional<NamedFile> read_name(std::string_view name) {
     return NamedFile{.kind = LogFileKind::offsets};
   if (name == storage::kPartitionMetadataFileName) return NamedFile{.kind = LogFileKind::partition_metadata};
   if (name == storage::kMetaPropertiesFileName) return NamedFile{.kind = LogFileKind::meta_properties};
+  // A copy of a segment, whatever it is called.
+  if (name.ends_with(kLog)) return NamedFile{.kind = LogFileKind::log, .in_use = false};
   // 00000000000000000042-0000000003.checkpoint: end offset and epoch of a snapshot of the metadata log.
   if (name.ends_with(kMetadataSnapshot)) {
     std::int64_t offset = 0;
@@ -98,7 +103,25 @@ LogFolder make_folder(const std::string& path, const std::string& label, const s
 
 }  // namespace
 
-bool is_log_file_name(std::string_view path) { return read_name(last_part(path)).has_value(); }
+bool is_log_file_name(std::string_view path) {
+  const std::string_view name = last_part(path);
+  return read_name(name).has_value() && (!name.ends_with(kLog) || storage::parse_segment_file_name(name).has_value());
+}
+
+bool is_copied_log(runtime::FileSystem& files, const std::string& path) {
+  if (!path.ends_with(kLog)) return false;
+  // Offset, length, and behind the epoch of the leader, or a checksum, the magic.
+  constexpr std::size_t kFront = 17;
+  constexpr std::uint8_t kNewestMagic = 2;
+  std::array<std::uint8_t, kFront> front{};
+  const auto file = files.open(path, runtime::OpenMode::read);
+  if (!file) return false;
+  const auto read = (*file)->read_at(0, front);
+  if (!read || *read < kFront) return false;
+  constexpr std::int32_t kLeast = 14;  // of a message without key and value
+  return base::load_be<std::int64_t>(front.data()) >= 0 && base::load_be<std::int32_t>(front.data() + 8) >= kLeast &&
+         front[kFront - 1] <= kNewestMagic;
+}
 
 base::Result<LogTree, std::string> find_logs(runtime::FileSystem& files, const std::string& path) {
   std::string clean = path;

@@ -47,6 +47,8 @@ struct LogTree {
 
 // Whether the file's name is one of those of a log.
 bool is_log_file_name(std::string_view path);
+// Whether it is called .log and begins as segments do, under whatever name: a segment that somebody has put aside.
+bool is_copied_log(runtime::FileSystem& files, const std::string& path);
 
 // Looks at the path. In folders only `.log` files that are in use are taken: those that a deletion or a compaction has
 // marked are for who names them.
