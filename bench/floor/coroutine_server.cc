@@ -15,11 +15,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/endian.h"
 #include "floor/files.h"
 #include "floor/frames.h"
+#include "floor/offset_table.h"
 
 namespace thalweg::floor {
 
@@ -33,28 +35,20 @@ struct Server {
   Usage& usage;
   Files files;
   Answers answers;
+  OffsetTable* offsets = nullptr;
   int connections = 0;
 };
 
-// Answers every whole frame in `buffer`; returns how many bytes they took, or npos for a frame that is none.
-constexpr std::size_t kRefused = static_cast<std::size_t>(-1);
-std::size_t answer_all(Server& server, Frame buffer, int partition, Bytes& out) {
-  std::size_t used = 0;
-  while (buffer.size() - used >= kLengthBytes) {
-    const auto length = static_cast<std::size_t>(base::load_be<std::uint32_t>(buffer.data() + used));
-    if (length < 8 || length > kMaxFrameBytes) return kRefused;
-    if (buffer.size() - used - kLengthBytes < length) break;
-    const Frame frame = buffer.subspan(used + kLengthBytes, length);
-    used += kLengthBytes + length;
-    std::size_t moved = 0;
-    if (api_key(frame) == kProduce) {
-      server.files.append(partition, frame);
-      moved = frame.size();
-    }
-    if (!server.answers.append(frame, out)) return kRefused;
-    server.usage.request(moved);
-  }
-  return used;
+// Cuts the next frame out of what was read, from `used` on, and moves `used` behind it.
+enum class Cut { frame, incomplete, refused };
+Cut cut_frame(Frame read, std::size_t& used, Frame& frame) {
+  if (read.size() - used < kLengthBytes) return Cut::incomplete;
+  const auto length = static_cast<std::size_t>(base::load_be<std::uint32_t>(read.data() + used));
+  if (length < 8 || length > kMaxFrameBytes) return Cut::refused;
+  if (read.size() - used - kLengthBytes < length) return Cut::incomplete;
+  frame = read.subspan(used + kLengthBytes, length);
+  used += kLengthBytes + length;
+  return Cut::frame;
 }
 
 asio::awaitable<void> serve_connection(Server& server, tcp::socket socket, int partition) {
@@ -67,8 +61,23 @@ asio::awaitable<void> serve_connection(Server& server, tcp::socket socket, int p
     if (read_error) co_return;
     filled += count;
     out.clear();
-    const std::size_t used = answer_all(server, Frame(buffer.data(), filled), partition, out);
-    if (used == kRefused) co_return;
+    std::size_t used = 0;
+    Frame frame;
+    Cut cut;
+    while ((cut = cut_frame(Frame(buffer.data(), filled), used, frame)) == Cut::frame) {
+      std::size_t moved = 0;
+      if (api_key(frame) == kProduce) {
+        server.files.append(partition, frame);
+        moved = frame.size();
+      } else if (api_key(frame) == kOffsetCommit) {
+        OffsetCommit commit;
+        if (server.offsets == nullptr || !parse_offset_commit(frame, commit)) co_return;
+        co_await server.offsets->write(commit, asio::use_awaitable);
+      }
+      if (!server.answers.append(frame, out)) co_return;
+      server.usage.request(moved);
+    }
+    if (cut == Cut::refused) co_return;
     std::memmove(buffer.data(), buffer.data() + used, filled - used);
     filled -= used;
     if (filled == buffer.size()) buffer.resize(buffer.size() * 2);  // bounded by kMaxFrameBytes
@@ -91,11 +100,13 @@ asio::awaitable<void> accept_all(Server& server, tcp::acceptor& acceptor) {
 
 }  // namespace
 
-void serve_requests(const std::string& folder, unsigned short port, Usage& usage) {
+void serve_requests(const CoroutineOptions& options, Usage& usage) {
   // Outlives the loop: what is suspended when the loop stops is destroyed with the context, and borrows from it.
-  Server server{.usage = usage, .files = Files(folder), .answers = {}};
+  Server server{.usage = usage, .files = Files(options.folder), .answers = {}};
   asio::io_context context(1);
-  tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), port));
+  std::optional<OffsetTable> offsets;
+  if (options.commits) server.offsets = &offsets.emplace(options.folder, context.get_executor());
+  tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), options.port));
   asio::signal_set signals(context, SIGTERM, SIGINT);
   signals.async_wait([&context](const boost::system::error_code&, int) { context.stop(); });
   asio::co_spawn(context, accept_all(server, acceptor), asio::detached);

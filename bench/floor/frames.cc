@@ -66,6 +66,14 @@ class Reader {
       frame_ = frame_.subspan(count);
     }
   }
+  // A compact string; empty where it is null.
+  std::string_view text() {
+    const std::uint32_t length = uvarint();
+    const Frame rest = frame_;
+    if (length < 2) return {};
+    skip(length - 1);
+    return failed_ ? std::string_view() : std::string_view(reinterpret_cast<const char*>(rest.data()), length - 1);
+  }
   [[nodiscard]] bool failed() const { return failed_; }
 
  private:
@@ -86,7 +94,20 @@ constexpr std::size_t kCorrelationAt = 4;  // in a request, behind key and versi
 // generator sends is announced in the newest version that it and this program know; the others are only there.
 constexpr int kAnnounced = 62;
 
-std::int16_t newest_version(std::int16_t key) { return key == kProduce || key == kFetch || key == kMetadata ? 12 : 0; }
+std::int16_t newest_version(std::int16_t key) {
+  switch (key) {
+    case kProduce:
+    case kFetch:
+    case kMetadata:
+      return 12;
+    case kOffsetCommit:
+      return 9;
+    case kApiVersions:
+      return 3;
+    default:
+      return 0;
+  }
+}
 
 Bytes make_api_versions() {
   Bytes out;
@@ -96,7 +117,7 @@ Bytes make_api_versions() {
   for (std::int16_t key = 0; key < kAnnounced; ++key) {
     writer.number(key);
     writer.number<std::int16_t>(0);
-    writer.number(key == kApiVersions ? std::int16_t{3} : newest_version(key));
+    writer.number(newest_version(key));
     writer.no_tags();
   }
   writer.number<std::int32_t>(0);  // throttle time
@@ -163,6 +184,45 @@ Bytes make_produce() {
   return out;
 }
 
+Bytes make_offset_commit() {
+  Bytes out;
+  Writer writer(out);
+  writer.no_tags();                // of the header
+  writer.number<std::int32_t>(0);  // throttle time
+  writer.length(1);
+  writer.text(kTopic);
+  writer.length(kPartitions);
+  for (std::int32_t partition = 0; partition < kPartitions; ++partition) {
+    writer.number(partition);
+    writer.number<std::int16_t>(0);  // no error
+    writer.no_tags();
+  }
+  writer.no_tags();
+  writer.no_tags();
+  return out;
+}
+
+// In version 0: no tags, and texts with a length of two bytes.
+Bytes make_find_coordinator() {
+  constexpr std::string_view kHost = "127.0.0.1";
+  Bytes out;
+  Writer writer(out);
+  writer.number<std::int16_t>(0);  // no error
+  writer.number<std::int32_t>(1);
+  writer.number(static_cast<std::int16_t>(kHost.size()));
+  out.insert(out.end(), kHost.begin(), kHost.end());
+  writer.number<std::int32_t>(9092);
+  return out;
+}
+
+// Skips key, version, correlation id, client id and the tags of a flexible request header; false where it has tags.
+bool skip_header(Reader& reader) {
+  reader.skip(8);
+  const auto client_id = reader.number<std::int16_t>();
+  reader.skip(static_cast<std::size_t>(std::max<std::int16_t>(client_id, 0)));
+  return reader.uvarint() == 0;
+}
+
 // The length of what follows and the correlation id of the request.
 void append_start(Frame frame, std::size_t bytes_that_follow, Bytes& out) {
   Writer writer(out);
@@ -176,15 +236,10 @@ std::int16_t api_key(Frame frame) { return base::load_be<std::int16_t>(frame.dat
 
 bool parse_fetch(Frame frame, FetchPlace& place) {
   Reader reader(frame);
-  reader.skip(8);  // key, version, correlation id
-  const auto client_id = reader.number<std::int16_t>();
-  reader.skip(static_cast<std::size_t>(std::max<std::int16_t>(client_id, 0)));
-  if (reader.uvarint() != 0) return false;  // tags of the header
+  if (!skip_header(reader)) return false;
   reader.skip(4 + 4 + 4 + 4 + 1 + 4 + 4);   // replica, wait, bytes, isolation, session
   if (reader.uvarint() != 2) return false;  // one topic
-  const std::uint32_t name = reader.uvarint();
-  if (name == 0) return false;
-  reader.skip(name - 1);
+  if (reader.text().empty()) return false;
   if (reader.uvarint() != 2) return false;  // one partition
   place.partition = reader.number<std::int32_t>();
   reader.skip(4);  // leader epoch
@@ -195,7 +250,33 @@ bool parse_fetch(Frame frame, FetchPlace& place) {
          place.max_bytes > 0;
 }
 
-Answers::Answers() : api_versions_(make_api_versions()), metadata_(make_metadata()), produce_(make_produce()) {}
+bool parse_offset_commit(Frame frame, OffsetCommit& commit) {
+  Reader reader(frame);
+  if (base::load_be<std::int16_t>(frame.data() + 2) != newest_version(kOffsetCommit)) return false;
+  if (!skip_header(reader)) return false;
+  commit.group = reader.text();
+  reader.skip(4);                           // generation
+  reader.text();                            // member
+  reader.text();                            // instance
+  if (reader.uvarint() != 2) return false;  // one topic
+  commit.topic = reader.text();
+  if (reader.uvarint() != kPartitions + 1) return false;
+  for (std::int32_t partition = 0; partition < kPartitions; ++partition) {
+    if (reader.number<std::int32_t>() != partition) return false;
+    commit.offsets[static_cast<std::size_t>(partition)] = reader.number<std::int64_t>();
+    reader.skip(4);  // leader epoch
+    reader.text();   // metadata
+    if (reader.uvarint() != 0) return false;
+  }
+  return !reader.failed() && !commit.group.empty() && !commit.topic.empty();
+}
+
+Answers::Answers()
+    : api_versions_(make_api_versions()),
+      metadata_(make_metadata()),
+      produce_(make_produce()),
+      offset_commit_(make_offset_commit()),
+      find_coordinator_(make_find_coordinator()) {}
 
 bool Answers::append(Frame frame, Bytes& out) const {
   const Bytes* canned = nullptr;
@@ -208,6 +289,12 @@ bool Answers::append(Frame frame, Bytes& out) const {
       break;
     case kProduce:
       canned = &produce_;
+      break;
+    case kOffsetCommit:
+      canned = &offset_commit_;
+      break;
+    case kFindCoordinator:
+      canned = &find_coordinator_;
       break;
     default:
       return false;

@@ -2,9 +2,11 @@
 // and only its correlation id (and, for Fetch, the length of the records) is written into a copy.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace thalweg::floor {
@@ -15,6 +17,8 @@ using Bytes = std::vector<std::uint8_t>;
 inline constexpr std::int16_t kProduce = 0;
 inline constexpr std::int16_t kFetch = 1;
 inline constexpr std::int16_t kMetadata = 3;
+inline constexpr std::int16_t kOffsetCommit = 8;
+inline constexpr std::int16_t kFindCoordinator = 10;
 inline constexpr std::int16_t kApiVersions = 18;
 
 inline constexpr int kPartitions = 8;  // as the benchmark's topics have
@@ -34,6 +38,15 @@ struct FetchPlace {
 // Returns false where the frame is no such request.
 bool parse_fetch(Frame frame, FetchPlace& place);
 
+// What an OffsetCommit request (version 9, one topic with all partitions in order) commits. The texts lie in the frame.
+struct OffsetCommit {
+  std::string_view group;
+  std::string_view topic;
+  std::array<std::int64_t, kPartitions> offsets{};
+};
+// Returns false where the frame is no such request.
+bool parse_offset_commit(Frame frame, OffsetCommit& commit);
+
 // The canned answers.
 class Answers {
  public:
@@ -50,6 +63,8 @@ class Answers {
   Bytes api_versions_;
   Bytes metadata_;
   Bytes produce_;
+  Bytes offset_commit_;
+  Bytes find_coordinator_;
 };
 
 // The empty tagged fields of the partition, the topic and the answer, behind the records.

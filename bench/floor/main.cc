@@ -4,10 +4,12 @@
 //   thalweg_floor produce  --dir DIR [--flush] [--port N]
 //   thalweg_floor fetch    --dir DIR [--port N]
 //   thalweg_floor requests --dir DIR [--port N]
+//   thalweg_floor commits  --dir DIR [--port N]
 //
 // It prints "listening on 127.0.0.1:PORT" on stderr, and at SIGTERM one line of JSON on stdout.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -26,7 +28,7 @@ namespace {
 constexpr std::uint64_t kLogBytes = 32 << 20;
 
 int usage_error() {
-  fmt::print(stderr, "usage: thalweg_floor produce|fetch|requests --dir DIR [--flush] [--port N]\n");
+  fmt::print(stderr, "usage: thalweg_floor produce|fetch|requests|commits --dir DIR [--flush] [--port N]\n");
   return 2;
 }
 
@@ -38,7 +40,8 @@ struct Arguments {
 bool parse(int count, char** values, Arguments& arguments) {
   if (count < 2) return false;
   arguments.mode = values[1];
-  if (arguments.mode != "produce" && arguments.mode != "fetch" && arguments.mode != "requests") return false;
+  constexpr std::string_view kModes[] = {"produce", "fetch", "requests", "commits"};
+  if (std::ranges::find(kModes, arguments.mode) == std::ranges::end(kModes)) return false;
   for (int i = 2; i < count; ++i) {
     const std::string_view name = values[i];
     if (name == "--flush") {
@@ -68,8 +71,10 @@ int main(int count, char** values) {
   std::signal(SIGPIPE, SIG_IGN);  // sendfile has no flag for it
   thalweg::floor::Usage usage;
   try {
-    if (arguments.mode == "requests") {
-      thalweg::floor::serve_requests(arguments.options.folder, arguments.options.port, usage);
+    const bool commits = arguments.mode == "commits";
+    if (commits || arguments.mode == "requests") {
+      thalweg::floor::serve_requests(
+          {.folder = arguments.options.folder, .port = arguments.options.port, .commits = commits}, usage);
     } else {
       if (arguments.mode == "fetch") arguments.options.log_bytes = kLogBytes;
       thalweg::floor::serve_bytes(arguments.options, usage);
