@@ -4,10 +4,14 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
+
+#include "base/log_levels.h"
 
 namespace thalweg::base {
 
@@ -47,6 +51,10 @@ struct State {
     sink->set_formatter(std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
   }
 };
+
+constexpr auto kAreas = std::to_array<std::string_view>(
+    {"authorizer", "broker", "cleaner", "config", "connection", "console", "fetch", "group", "list-offsets", "metadata",
+     "produce", "retention", "runtime", "server", "storage", "thalweg"});
 
 // Never destroyed: lines may be written while the process ends.
 State& state() {
@@ -92,6 +100,26 @@ void set_log_level(std::string_view area, LogLevel level) {
   const std::unique_lock lock(s.mutex);
   s.areas.insert_or_assign(std::string(area), level);
   s.any_area = true;
+}
+
+std::span<const std::string_view> log_areas() { return kAreas; }
+
+LogLevel log_level() { return state().level; }
+
+void set_log_level(LogLevel level) { state().level = level; }
+
+LogLevel log_level_of(std::string_view area) {
+  State& s = state();
+  const std::shared_lock lock(s.mutex);
+  const auto own = s.areas.find(area);
+  return own != s.areas.end() ? own->second : s.level.load();
+}
+
+void clear_log_level(std::string_view area) {
+  State& s = state();
+  const std::unique_lock lock(s.mutex);
+  if (const auto own = s.areas.find(area); own != s.areas.end()) s.areas.erase(own);
+  s.any_area = !s.areas.empty();
 }
 
 void log_line(std::string_view area, LogLevel level, std::string_view message) {

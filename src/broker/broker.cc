@@ -144,8 +144,7 @@ config::Overrides Broker::overrides_of(const metadata::Snapshot& snapshot, const
 
 config::Config Broker::effective_config(const metadata::Snapshot& snapshot) const {
   const config::Overrides cluster = overrides_of(snapshot, records::broker_default());
-  const config::Overrides own =
-      overrides_of(snapshot, {.type = records::ResourceType::broker, .name = std::to_string(settings_.node_id)});
+  const config::Overrides own = overrides_of(snapshot, own_resource());
   if (cluster.empty() && own.empty()) return file_config_;
   auto config = config::effective_broker({.file = file_config_, .cluster = cluster, .broker = own});
   if (config) return std::move(*config);

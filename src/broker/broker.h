@@ -129,6 +129,10 @@ class Broker {
   // The configuration: file and command line, and what was set dynamically in `snapshot`.
   [[nodiscard]] const config::Config& file_config() const { return file_config_; }
   [[nodiscard]] config::Config effective_config(const metadata::Snapshot& snapshot) const;
+  // What this broker's own dynamic settings are stored under.
+  [[nodiscard]] records::ConfigResource own_resource() const {
+    return {.type = records::ResourceType::broker, .name = std::to_string(settings_.node_id)};
+  }
   [[nodiscard]] static config::Overrides overrides_of(const metadata::Snapshot& snapshot,
                                                       const records::ConfigResource& resource);
 

@@ -17,6 +17,7 @@ ConfigChange change(std::string name, ConfigOperation operation, std::optional<s
 }
 
 protocol::Result<Overrides> apply(const Overrides& before, std::vector<ConfigChange> changes) {
+  TRY(check_changes(changes));
   return apply_changes(config::topic_table(), before, changes);
 }
 
@@ -52,6 +53,8 @@ TEST(ApplyChanges, RefusesWhatContradictsItself) {
             ErrorCode::invalid_request);
   EXPECT_EQ(error_of(apply({}, {change("retention.ms", ConfigOperation::set, std::nullopt)})),
             ErrorCode::invalid_request);
+  EXPECT_EQ(error_of(apply({}, {change("retention.ms", ConfigOperation::append, std::nullopt)})),
+            ErrorCode::invalid_request);
   EXPECT_EQ(error_of(apply({}, {change("retention.ms", static_cast<ConfigOperation>(4), "1")})),
             ErrorCode::invalid_request);
   EXPECT_EQ(error_of(apply({}, {change("retention.ms", static_cast<ConfigOperation>(-1), "1")})),
@@ -73,6 +76,8 @@ TEST(CheckOwnConfigs, EachKindHasItsKeysAndErrors) {
   EXPECT_EQ(check(ResourceType::group, {{"retention.ms", "5"}}), ErrorCode::invalid_config);
   EXPECT_EQ(check(ResourceType::client_metrics, {{"interval.ms", "5000"}}), ErrorCode::none);
   EXPECT_EQ(check(ResourceType::client_metrics, {{"interval.ms", "1"}}), ErrorCode::invalid_request);
+  EXPECT_EQ(check(ResourceType::client_metrics, {{"interval.ms", "soon"}}), ErrorCode::invalid_config);
+  EXPECT_EQ(check(ResourceType::client_metrics, {{"interval.ms", "99999999999"}}), ErrorCode::invalid_config);
   EXPECT_EQ(check(ResourceType::client_metrics, {{"retention.ms", "5"}}), ErrorCode::invalid_request);
   EXPECT_EQ(check(ResourceType::client_metrics, {{"match", "no_such_thing=x"}}), ErrorCode::invalid_config);
 }

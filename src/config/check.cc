@@ -269,11 +269,35 @@ std::optional<std::string> check_group(const Config& group, const Config& broker
   return std::nullopt;
 }
 
+std::optional<std::string> check_live_change(const Config& before, const Config& after) {
+  for (const std::string_view key : {"max.connections", "max.connection.creation.rate"})
+    if (number(after, key) == 0 && number(before, key) != 0)
+      return line(after, key, "must be at least 1, or nobody could connect to take it back");
+  constexpr std::array kThreads = {"background.threads",
+                                   "log.cleaner.threads",
+                                   "num.io.threads",
+                                   "num.network.threads",
+                                   "num.recovery.threads.per.data.dir",
+                                   "num.replica.fetchers"};
+  for (const std::string_view key : {"listeners", "listener.security.protocol.map"})
+    if (before.text(key) != after.text(key))
+      return line(after, key, "cannot be changed while the broker runs; it is read from the file at the start");
+  for (const std::string_view key : kThreads) {
+    const std::int64_t now = number(before, key);
+    const std::int64_t then = number(after, key);
+    if (then < now / 2) return line(after, key, fmt::format("must be at least half of what it is ({})", now));
+    if (then > now * 2) return line(after, key, fmt::format("must be at most double of what it is ({})", now));
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> check_dynamic_change(std::string_view name, ChangeOf what) {
   const ConfigKey* key = find_broker_key(name);
-  // Kafka takes names that it does not know, for plug-ins.
-  if (key == nullptr) return std::nullopt;
   const bool prefixed = has_listener_prefix(name);
+  // Kafka takes names that it does not know, for plug-ins.
+  if (key == nullptr && prefixed && what == ChangeOf::default_of_all)
+    return fmt::format("{} can be changed only for one broker", name);
+  if (key == nullptr) return std::nullopt;
   const bool per_broker = key->dynamic == DynamicMode::per_broker || key->dynamic == DynamicMode::per_listener;
   if (key->dynamic == DynamicMode::read_only && !prefixed)
     return fmt::format("{} cannot be changed while the broker runs", name);

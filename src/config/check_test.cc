@@ -153,6 +153,47 @@ TEST(Check, TokensMustBeCheckedInFullUnlessToldOtherwise) {
             "none");
 }
 
+TEST(Check, ThreadsAtMostDoubleOrHalveAtOnce) {
+  const auto change = [](std::string_view key, std::string_view from, std::string_view to) {
+    const auto config = [key](std::string_view value) {
+      const std::vector<Entry> entries = {{std::string(key), std::string(value), "f", 1}};
+      return Config::load(broker_table(), entries).value();
+    };
+    return check_live_change(config(from), config(to)).value_or("none");
+  };
+  EXPECT_EQ(change("log.cleaner.threads", "4", "8"), "none");
+  EXPECT_EQ(change("log.cleaner.threads", "4", "2"), "none");
+  EXPECT_EQ(change("log.cleaner.threads", "5", "2"), "none");
+  EXPECT_EQ(change("num.io.threads", "8", "17"), "f:1: num.io.threads=17: must be at most double of what it is (8)");
+  EXPECT_EQ(change("num.network.threads", "8", "3"),
+            "f:1: num.network.threads=3: must be at least half of what it is (8)");
+}
+
+TEST(Check, ARunningBrokerDoesNotShutOutAllConnections) {
+  const auto problem_of = [](std::string_view key, std::string_view to) {
+    const std::vector<Entry> entries = {{std::string(key), std::string(to), "f", 1}};
+    return check_live_change(Config(broker_table()), Config::load(broker_table(), entries).value()).value_or("none");
+  };
+  EXPECT_EQ(problem_of("max.connections", "1"), "none");
+  EXPECT_EQ(problem_of("max.connections", "0"),
+            "f:1: max.connections=0: must be at least 1, or nobody could connect to take it back");
+  EXPECT_EQ(problem_of("max.connection.creation.rate", "0"),
+            "f:1: max.connection.creation.rate=0: must be at least 1, or nobody could connect to take it back");
+}
+
+TEST(Check, ListenersStayAsTheyAreWhileTheBrokerRuns) {
+  const auto config = [](std::string_view listeners) {
+    const std::vector<Entry> entries = {{"listeners", std::string(listeners), "f", 1}};
+    return Config::load(broker_table(), entries).value();
+  };
+  const Config before = config("PLAINTEXT://127.0.0.1:9092");
+  EXPECT_EQ(check_live_change(before, config("PLAINTEXT://127.0.0.1:9092")).value_or("none"), "none");
+  EXPECT_EQ(
+      check_live_change(before, config("PLAINTEXT://127.0.0.1:9093")).value_or("none"),
+      "f:1: listeners=PLAINTEXT://127.0.0.1:9093: cannot be changed while the broker runs; it is read from the file at "
+      "the start");
+}
+
 TEST(Check, DynamicChangesAreThoseThatKafkaTakes) {
   const auto allowed = [](std::string_view name, ChangeOf what) {
     return !check_dynamic_change(name, what).has_value();
@@ -169,7 +210,7 @@ TEST(Check, DynamicChangesAreThoseThatKafkaTakes) {
         Case{"listener.name.plaintext.connections.max.reauth.ms", true, false},
         Case{"listener.name.plaintext.max.connections", true, true},
         Case{"leader.replication.throttled.rate", true, true}, Case{"group.share.assignor.offload.enable", true, true},
-        Case{"foo.bar", true, true}}) {
+        Case{"foo.bar", true, true}, Case{"listener.name.plaintext.foo.bar", true, false}}) {
     EXPECT_EQ(allowed(c.name, ChangeOf::one_broker), c.one_broker) << c.name;
     EXPECT_EQ(allowed(c.name, ChangeOf::default_of_all), c.all) << c.name;
   }

@@ -54,9 +54,10 @@ begin with `thalweg.`, and `log.flush.acks`, are Thalweg's. `-o` wins over the f
 - **Class**: a *used* key does what it says. An *accepted* key is taken without effect, so that a file written for Kafka
   works; one line at start names them. A *refused* key stops the start when its value is not the default, because
   ignoring it would mislead. An unknown key is a warning that names the nearest known one.
-- **Changes**: *read-only* keys change with a restart, *cluster-wide* ones while brokers run, for one broker or as the
-  default of all, *per-broker* ones for one broker, *per-listener* ones for one listener of one broker. *Per-resource*
-  keys belong to a topic, a group or a client metrics subscription.
+- **Changes**: whether a key can be changed at run time, by IncrementalAlterConfigs or `kafka-configs`. *Read-only* keys
+  change with a restart, *cluster-wide* ones while brokers run, for one broker or as the default of all, *per-broker* ones
+  for one broker, *per-listener* ones for one listener of one broker. *Per-resource* keys belong to a topic, a group or a
+  client metrics subscription, and change while brokers run. What is set at run time wins over file and command line.
 - `listener.name.NAME.KEY` sets a key for one listener, `listener.name.NAME.MECHANISM.KEY` for one SASL mechanism on it.
 - `${env:NAME}`, `${file:/path:key}` and `${dir:/path:file}` stand for a value that is kept elsewhere.
 - A blank after a comma in a list is ignored, `null` means that the key has no value unless it is set.

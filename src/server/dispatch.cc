@@ -75,6 +75,7 @@ constexpr auto kServed = std::to_array<ServedApi>({
     {ApiKey::create_acls, 1, 3, 3, 1, false, run_or_close<protocol::CreateAclsRequest, handlers::create_acls>},
     {ApiKey::delete_acls, 1, 3, 3, 1, false, run_or_close<protocol::DeleteAclsRequest, handlers::delete_acls>},
     {ApiKey::describe_configs, 1, 4, 4, 1, false, run<protocol::DescribeConfigsRequest, handlers::describe_configs>},
+    {ApiKey::alter_configs, 0, 2, 2, 0, false, run<protocol::AlterConfigsRequest, handlers::alter_configs>},
     {ApiKey::create_partitions, 0, 3, 3, 0, false, run<protocol::CreatePartitionsRequest, handlers::create_partitions>},
     {ApiKey::delete_groups, 0, 3, 3, 0, false, run<protocol::DeleteGroupsRequest, handlers::delete_groups>},
     {ApiKey::incremental_alter_configs, 0, 1, 1, 0, false,
@@ -84,6 +85,8 @@ constexpr auto kServed = std::to_array<ServedApi>({
     {ApiKey::get_telemetry_subscriptions, 0, 0, 0, 0, false,
      run<protocol::GetTelemetrySubscriptionsRequest, handlers::get_telemetry_subscriptions>},
     {ApiKey::push_telemetry, 0, 0, 0, 0, false, run<protocol::PushTelemetryRequest, handlers::push_telemetry>},
+    {ApiKey::list_config_resources, 0, 1, 1, 0, false,
+     run<protocol::ListConfigResourcesRequest, handlers::list_config_resources>},
     {ApiKey::describe_topic_partitions, 0, 0, 0, 0, false,
      run<protocol::DescribeTopicPartitionsRequest, handlers::describe_topic_partitions>},
 });

@@ -221,6 +221,8 @@ UNORDERED = {
     ("ListOffsetsResponse", "topics[].partitions"),
     ("OffsetForLeaderEpochResponse", "topics"),
     ("IncrementalAlterConfigsResponse", "responses"),
+    ("AlterConfigsResponse", "responses"),
+    ("ListConfigResourcesResponse", "configResources"),
     ("ProduceResponse", "responses"),
     ("ProduceResponse", "responses[].partitionResponses"),
     ("JoinGroupResponse", "members"),

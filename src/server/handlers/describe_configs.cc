@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "broker/broker_id.h"
+#include "broker/logger_admin.h"
 #include "broker/topic_admin.h"
-#include "config/value.h"
 #include "server/handlers/config_resources.h"
 #include "server/handlers/handlers.h"
 
@@ -23,17 +24,6 @@ using Described = std::vector<config::Described>;
 bool is_known(std::int8_t type) {
   return type == static_cast<std::int8_t>(ConfigResourceType::broker_logger) ||
          stored_type(static_cast<ConfigResourceType>(type)).has_value();
-}
-
-// Checks that a broker is named, and that it is this one.
-Result<void> check_broker_id(const RequestContext& context, const std::string& name) {
-  if (name.empty()) return protocol::fail(ErrorCode::invalid_request, "A broker id is needed");
-  const auto id = config::parse_integer(name);
-  if (!id) return protocol::fail(ErrorCode::invalid_request, fmt::format("'{}' is no broker id", name));
-  if (*id != context.broker.settings().node_id)
-    return protocol::fail(ErrorCode::invalid_request, fmt::format("There is no broker '{}'; this one is {}", name,
-                                                                  context.broker.settings().node_id));
-  return {};
 }
 
 Result<Described> describe(const RequestContext& context, ConfigResourceType type, const std::string& name,
@@ -52,13 +42,12 @@ Result<Described> describe(const RequestContext& context, ConfigResourceType typ
     }
     case ConfigResourceType::broker: {
       if (name.empty()) return config::describe_cluster_default(layers.view());
-      TRY(check_broker_id(context, name));
+      TRY(broker::check_broker_id(context, name));
       return config::describe_broker(layers.view());
     }
     case ConfigResourceType::broker_logger: {
-      // The log has no parts whose level could be set one by one.
-      TRY(check_broker_id(context, name));
-      return Described();
+      TRY(broker::check_broker_id(context, name));
+      return broker::describe_loggers();
     }
     case ConfigResourceType::group: {
       if (name.empty()) return protocol::fail(ErrorCode::invalid_request, "A group needs a name");
@@ -118,6 +107,9 @@ Awaitable<DescribeConfigsResponse> describe_configs(RequestContext& context, pro
       out.is_sensitive = entry.sensitive;
       out.config_type = static_cast<std::int8_t>(entry.type);
       out.documentation.reset();
+      // Of loggers Kafka says nothing, rather than null.
+      if (result.resource_type == static_cast<std::int8_t>(ConfigResourceType::broker_logger))
+        out.documentation.emplace();
       if (request.include_documentation) out.documentation = protocol::String(entry.doc);
       if (!request.include_synonyms) continue;
       for (const config::Synonym& synonym : entry.synonyms) {

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "broker/request_context.h"
+#include "protocol/messages/alter_configs_request.h"
+#include "protocol/messages/alter_configs_response.h"
 #include "protocol/messages/api_versions_request.h"
 #include "protocol/messages/api_versions_response.h"
 #include "protocol/messages/create_acls_request.h"
@@ -49,6 +51,8 @@
 #include "protocol/messages/join_group_response.h"
 #include "protocol/messages/leave_group_request.h"
 #include "protocol/messages/leave_group_response.h"
+#include "protocol/messages/list_config_resources_request.h"
+#include "protocol/messages/list_config_resources_response.h"
 #include "protocol/messages/list_groups_request.h"
 #include "protocol/messages/list_groups_response.h"
 #include "protocol/messages/list_offsets_request.h"
@@ -111,8 +115,11 @@ Awaitable<protocol::CreatePartitionsResponse> create_partitions(RequestContext& 
                                                                 protocol::CreatePartitionsRequest request);
 Awaitable<protocol::DescribeConfigsResponse> describe_configs(RequestContext& context,
                                                               protocol::DescribeConfigsRequest request);
+Awaitable<protocol::AlterConfigsResponse> alter_configs(RequestContext& context, protocol::AlterConfigsRequest request);
 Awaitable<protocol::IncrementalAlterConfigsResponse> incremental_alter_configs(
     RequestContext& context, protocol::IncrementalAlterConfigsRequest request);
+Awaitable<protocol::ListConfigResourcesResponse> list_config_resources(RequestContext& context,
+                                                                       protocol::ListConfigResourcesRequest request);
 Awaitable<protocol::InitProducerIdResponse> init_producer_id(RequestContext& context,
                                                              protocol::InitProducerIdRequest request);
 Awaitable<protocol::ListOffsetsResponse> list_offsets(RequestContext& context, protocol::ListOffsetsRequest request);

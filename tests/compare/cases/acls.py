@@ -456,9 +456,23 @@ def describe_configs_implied(b, operation):
     b.call("DescribeConfigs", 4, {"resources": resources})
 
 
+CONFIG_KEYS = {
+    2: "retention.ms",
+    4: "log.retention.ms",
+    8: "root",
+    16: "interval.ms",
+    32: "share.session.timeout.ms",
+}
+
+
+def replace_configs(b, v, kind, name, value="50000", twice=False):
+    configs = [{"name": CONFIG_KEYS[kind], "value": value}] * (2 if twice else 1)
+    resources = [{"resourceType": kind, "resourceName": name, "configs": configs}]
+    return b.call("AlterConfigs", v, {"resources": resources, "validateOnly": True})
+
+
 def alter_configs(b, v, kind, name):
-    key = {2: "retention.ms", 4: "log.retention.ms", 32: "share.session.timeout.ms"}[kind]
-    configs = [{"name": key, "configOperation": 1, "value": None}]
+    configs = [{"name": CONFIG_KEYS[kind], "configOperation": 1, "value": None}]
     resources = [{"resourceType": kind, "resourceName": name, "configs": configs}]
     return b.call("IncrementalAlterConfigs", v, {"resources": resources, "validateOnly": True})
 
@@ -468,6 +482,29 @@ def alter_topic_configs(b, v, what):
     name = guard(b, b.topic(), what)
     alter_configs(b, v, 2, name)
     alter_configs(b, v, 2, guard(b, b.topic_name("missing"), what))
+
+
+@case("authorize/replace-configs", versions=[0, 2], each=few(ALTER_CONFIGS))
+def replace_topic_configs(b, v, what):
+    name = guard(b, b.topic(), what)
+    replace_configs(b, v, 2, name)
+    replace_configs(b, v, 2, guard(b, b.topic_name("missing"), what))
+
+
+@case("authorize/replace-group-configs", each=few(ALTER_CONFIGS))
+def replace_group_configs(b, what):
+    replace_configs(b, 2, 32, guard(b, b.group(), what, resourceType=GROUP))
+
+
+@case("authorize/configs-checked-first", each={"topic": 2, "group": 32})
+def configs_checked_first(b, kind):
+    """What is wrong with a request by itself is told to those too who may do nothing; the rest is not."""
+    more = {} if kind == 2 else {"resourceType": GROUP}
+    name = guard(b, b.topic(), [(ALTER_CONFIGS, DENY, {})], **more)
+    replace_configs(b, 2, kind, name, value=None)
+    replace_configs(b, 2, kind, name, twice=True)
+    replace_configs(b, 2, kind, name, value="soon")
+    replace_configs(b, 2, kind, name)
 
 
 @case("authorize/alter-group-configs", each=few(ALTER_CONFIGS))
@@ -594,6 +631,20 @@ def cluster(b, allowed):
         resources = [{"resourceType": 4, "resourceName": "1", "configurationKeys": ["log.segment.bytes"]}]
         b.call("DescribeConfigs", 4, {"resources": resources})
         alter_configs(b, 1, 4, "1")
+        alter_configs(b, 1, 8, "2")
+        alter_configs(b, 1, 16, b.topic_name("metrics"))
+        replace_configs(b, 2, 4, "1")
+        replace_configs(b, 2, 4, "1", value="soon")
+        replace_configs(b, 2, 4, "2")
+        replace_configs(b, 2, 4, "1", value=None)
+        replace_configs(b, 2, 4, "1", twice=True)
+        for kind, key in ((4, "log.retention.ms"), (8, "root"), (16, "interval.ms")):
+            for name, changes in (("1", [(key, 0, None)]), ("1", [(key, 1, None)] * 2), ("2", [(key, 0, "5")])):
+                configs = [{"name": k, "configOperation": o, "value": value} for k, o, value in changes]
+                resources = [{"resourceType": kind, "resourceName": name, "configs": configs}]
+                b.call("IncrementalAlterConfigs", 1, {"resources": resources, "validateOnly": True})
+        replace_configs(b, 2, 16, b.topic_name("metrics"))
+        b.call("ListConfigResources", 1, {"resourceTypes": [4]})
         b.call("DescribeAcls", 3, a_filter(b.topic_name()))
 
     with_cluster(b, allowed, ask)
