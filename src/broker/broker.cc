@@ -136,6 +136,18 @@ void Broker::directory_failed(std::size_t directory, const std::string& why) {
   for (auto& shard : shards_) shard->core().post([&shard = *shard, directory] { shard.stop_directory(directory); });
 }
 
+void Broker::resize_cleaner_pool(std::int32_t threads) {
+  if (threads == cleaner_threads_) return;
+  LOG_INFO("broker", "log.cleaner.threads: {} instead of {}", threads, cleaner_threads_);
+  cleaner_threads_ = threads;
+  cleaner_pool_ = environment_.host.make_pool("cleaner", static_cast<std::size_t>(threads));
+  for (const auto& shard : shards_)
+    shard->core().post([this, &shard = *shard, next = cleaner_pool_] {
+      // Who drops the last hold on the old pool waits for its threads, so that is not left to a loop.
+      disk_pool_->post([old = shard.keepers().cleaner.use_pool(next)]() mutable { old.reset(); });
+    });
+}
+
 config::Overrides Broker::overrides_of(const metadata::Snapshot& snapshot, const records::ConfigResource& resource) {
   config::Overrides overrides;
   for (const auto& [key, value] : snapshot.configs(resource)) overrides.emplace(key, value.value);
@@ -162,7 +174,9 @@ base::Result<void, std::string> Broker::start() {
   TRY(open_store());
   disk_pool_ = environment_.host.make_pool("disk", kDiskThreads);
   sync_pool_ = environment_.host.make_pool("sync", kSyncThreads);
-  cleaner_pool_ = environment_.host.make_pool("cleaner", static_cast<std::size_t>(settings_.cleaner.threads));
+  const LiveSettings live = LiveSettings::read(effective_config(*store_->opened_snapshot()));
+  cleaner_threads_ = live.cleaner.threads;
+  cleaner_pool_ = environment_.host.make_pool("cleaner", static_cast<std::size_t>(cleaner_threads_));
   telemetry_pool_ = environment_.host.make_pool("telemetry", 1);
   for (const auto& directory : directories_) {
     const auto checkpoint = [&](std::string_view name) {
@@ -189,6 +203,7 @@ base::Result<void, std::string> Broker::start() {
     shard.keepers().retention.start();
     shard.keepers().cleaner.start();
     shard.telemetry().start();
+    shard.keepers().producers.start();
   });
   cores_.front()->post([this] { schedule_checkpoints(); });
   TRY(start_telemetry());
@@ -413,8 +428,9 @@ base::Result<void, std::string> Broker::open_logs() {
   }
   on_every_core([](Shard&) {});
   const auto began = environment_.clock.steady();
+  const LiveSettings live = LiveSettings::read(effective_config(*store_->opened_snapshot()));
   run_side_by_side(environment_.host, std::move(tasks),
-                   static_cast<std::size_t>(settings_.recovery_threads) * directories_.size());
+                   static_cast<std::size_t>(live.recovery_threads) * directories_.size());
   // What a killed process has written may be in the machine's memory only. From now on it is read, so it must stay.
   for (std::size_t i = 0; unclean_ && settings_.flush_acks && i < directories_.size(); ++i)
     if (const auto synced = environment_.files.sync_filesystem(directories_[i]->path); !synced)

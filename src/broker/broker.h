@@ -103,8 +103,11 @@ class Broker {
   // For files: opening and reading logs, removing folders. For syncs: nothing but syncs.
   [[nodiscard]] runtime::Executor& disk_pool() { return *disk_pool_; }
   [[nodiscard]] runtime::Executor& sync_pool() { return *sync_pool_; }
-  // For compactions.
-  [[nodiscard]] runtime::Executor& cleaner_pool() { return *cleaner_pool_; }
+  // For compactions. Each core keeps it, since another takes its place when its size changes. On the first core, or
+  // while the broker starts.
+  [[nodiscard]] const std::shared_ptr<runtime::Pool>& cleaner_pool() { return cleaner_pool_; }
+  // Gives every core a pool of so many threads; nothing where it has. On the first core.
+  void resize_cleaner_pool(std::int32_t threads);
   // For unpacking and printing what clients push as telemetry.
   [[nodiscard]] runtime::Pool& telemetry_pool() { return *telemetry_pool_; }
   // Passes on what clients push; null where no collector is set. To be used on the first core.
@@ -176,7 +179,8 @@ class Broker {
   std::unique_ptr<runtime::Pool> store_thread_;
   std::unique_ptr<runtime::Pool> disk_pool_;
   std::unique_ptr<runtime::Pool> sync_pool_;
-  std::unique_ptr<runtime::Pool> cleaner_pool_;
+  std::shared_ptr<runtime::Pool> cleaner_pool_;
+  std::int32_t cleaner_threads_ = 0;
   std::unique_ptr<runtime::Pool> telemetry_pool_;
   StoreMetrics store_metrics_;
   std::unique_ptr<metadata::Store> store_;

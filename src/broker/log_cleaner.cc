@@ -19,17 +19,63 @@ using runtime::Awaitable;
 constexpr std::uint64_t kStepBytes = std::uint64_t{4} << 20;
 constexpr int kColdRounds = 32;
 
+// How far a pass is ahead of its rate, which may change on the way.
+class Throttle {
+ public:
+  explicit Throttle(const base::Clock& clock) : clock_(clock), began_(clock.steady()) {}
+
+  // Counts bytes at `rate` of them a second.
+  void moved(double bytes, double rate) {
+    set_rate(rate);
+    due_s_ += bytes / rate_;
+  }
+  // What is still ahead counts at the new rate.
+  void set_rate(double rate) {
+    rate = std::max(1.0, rate);
+    const double ahead = due_s_ - elapsed_s();
+    if (ahead > 0) due_s_ = elapsed_s() + ahead * rate_ / rate;
+    rate_ = rate;
+  }
+  // How long to wait, an hour at most.
+  [[nodiscard]] std::chrono::nanoseconds ahead() const {
+    const std::chrono::duration<double> ahead(std::clamp(due_s_ - elapsed_s(), 0.0, 3600.0));
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(ahead);
+  }
+
+ private:
+  [[nodiscard]] double elapsed_s() const { return std::chrono::duration<double>(clock_.steady() - began_).count(); }
+
+  const base::Clock& clock_;
+  const base::SteadyTime began_;
+  double rate_ = 1;
+  double due_s_ = 0;
+};
+
 }  // namespace
 
+LogCleaner::LogCleaner(Shard& shard) : shard_(shard), pool_(shard.broker().cleaner_pool()) {}
+
 void LogCleaner::start() {
-  if (!shard_.broker().settings().cleaner.enabled) return;
+  if (!shard_.broker().settings().cleaner_enabled) return;
+  started_ = true;
   look();
   schedule();
 }
 
+void LogCleaner::reconfigured() {
+  if (!started_ || shard_.live().cleaner.backoff_ms == backoff_ms_) return;
+  shard_.core().cancel(next_look_);
+  schedule();
+}
+
+std::shared_ptr<runtime::Pool> LogCleaner::use_pool(std::shared_ptr<runtime::Pool> pool) {
+  return std::exchange(pool_, std::move(pool));
+}
+
 void LogCleaner::schedule() {
-  const auto pause = std::chrono::milliseconds(shard_.broker().settings().cleaner.backoff_ms);
-  shard_.core().at(shard_.core().clock().steady() + pause, [this] {
+  backoff_ms_ = shard_.live().cleaner.backoff_ms;
+  const auto deadline = shard_.core().clock().steady() + std::chrono::milliseconds(backoff_ms_);
+  next_look_ = shard_.core().at(deadline, [this] {
     look();
     schedule();
   });
@@ -104,7 +150,6 @@ Awaitable<storage::ReadOutcome<std::vector<storage::AbortedTransaction>>> LogCle
 // True where it came to its end.
 Awaitable<bool> LogCleaner::pass(std::shared_ptr<Partition> partition, storage::CleaningPlan plan) {
   Broker& broker = shard_.broker();
-  const Settings::Cleaner& settings = broker.settings().cleaner;
   const std::int64_t begin = plan.segments.front().base_offset;
   const std::int64_t end = plan.segments.back().end_offset;
   auto aborted = co_await aborted_in(partition, begin, end);
@@ -124,16 +169,15 @@ Awaitable<bool> LogCleaner::pass(std::shared_ptr<Partition> partition, storage::
         .last_offset = producer.has_batches() ? std::optional(producer.last_offset()) : std::nullopt,
         .epoch = producer.epoch};
   job.now_ms = shard_.now_ms();
-  job.map = {.most_bytes = static_cast<std::size_t>(settings.dedupe_buffer_bytes / broker.core_count()),
-             .load_factor = settings.load_factor};
+  job.map = {.most_bytes = static_cast<std::size_t>(shard_.live().cleaner.dedupe_buffer_bytes / broker.core_count()),
+             .load_factor = shard_.live().cleaner.load_factor};
   job.secret = {shard_.random().next_u64(), shard_.random().next_u64()};
 
-  const auto began = shard_.core().clock().steady();
-  const double rate = std::max(1.0, settings.io_max_bytes_per_second / broker.core_count());
+  Throttle throttle(shard_.core().clock());
   double bytes = 0;
   auto cleaner = std::make_shared<storage::Cleaner>(broker.files(), std::move(job));
   for (bool done = false; !done;) {
-    auto progress = co_await runtime::run_on(broker.cleaner_pool(), [cleaner] { return cleaner->step(kStepBytes); });
+    auto progress = co_await runtime::run_on(*pool_, [cleaner] { return cleaner->step(kStepBytes); });
     if (!partition->is_open()) co_return false;
     if (!progress) {
       failed(partition, progress.error());
@@ -143,15 +187,18 @@ Awaitable<bool> LogCleaner::pass(std::shared_ptr<Partition> partition, storage::
     shard_.metrics().compaction_bytes_written.add(static_cast<std::int64_t>(progress->bytes_written));
     if (progress->ready && !swap_in(partition, *progress->ready)) co_return false;
     done = progress->done;
-    bytes += static_cast<double>(progress->bytes_read + progress->bytes_written);
-    constexpr double kLongestPauseS = 60;
-    const std::chrono::duration<double> due(bytes / rate);
-    const std::chrono::duration<double> ahead = due - (shard_.core().clock().steady() - began);
-    if (done || ahead.count() <= 0) continue;
-    const auto pause = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(std::min(ahead.count(), kLongestPauseS)));
-    co_await runtime::sleep_until(shard_.core(), shard_.core().clock().steady() + pause);
-    if (!partition->is_open()) co_return false;
+    const auto step_bytes = static_cast<double>(progress->bytes_read + progress->bytes_written);
+    bytes += step_bytes;
+    throttle.moved(step_bytes, shard_.live().cleaner.io_max_bytes_per_second / broker.core_count());
+    if (done) continue;
+    while (throttle.ahead() > std::chrono::nanoseconds(0)) {
+      // In pieces, so that a rate that is raised meanwhile need not wait for what the old one asked for.
+      constexpr std::chrono::nanoseconds kLongestPause = std::chrono::seconds(1);
+      const auto pause = std::min(throttle.ahead(), kLongestPause);
+      co_await runtime::sleep_until(shard_.core(), shard_.core().clock().steady() + pause);
+      if (!partition->is_open()) co_return false;
+      throttle.set_rate(shard_.live().cleaner.io_max_bytes_per_second / broker.core_count());
+    }
   }
   partition->clean_end = std::max(partition->clean_end, cleaner->clean_end());
   LOG_INFO("cleaner", "{}-{}: compacted up to offset {}, {} keys, {:.0f} bytes read and written", partition->topic(),

@@ -14,6 +14,8 @@
 #include "broker/due_queue.h"
 #include "broker/partition.h"
 #include "runtime/await.h"
+#include "runtime/core.h"
+#include "runtime/executor.h"
 #include "storage/cleaner.h"
 #include "storage/cleaning_plan.h"
 
@@ -23,12 +25,17 @@ class Shard;
 
 class LogCleaner {
  public:
-  explicit LogCleaner(Shard& shard) : shard_(shard) {}
+  explicit LogCleaner(Shard& shard);
   LogCleaner(const LogCleaner&) = delete;
   LogCleaner& operator=(const LogCleaner&) = delete;
 
   // Begins to look, unless log.cleaner.enable is false.
   void start();
+  // The broker's settings may have changed (Shard::live). A pass that is under way keeps the map it has.
+  void reconfigured();
+  // Works on another pool from the next step on.
+  //   returns  the one before; threads may still be at work there
+  std::shared_ptr<runtime::Pool> use_pool(std::shared_ptr<runtime::Pool> pool);
   // The next look considers the partition, which is compacted: it was opened, written to or configured.
   void touch(const std::shared_ptr<Partition>& partition) { queue_.touch(partition); }
 
@@ -44,6 +51,10 @@ class LogCleaner {
   void failed(const std::shared_ptr<Partition>& partition, const runtime::IoError& error);
 
   Shard& shard_;
+  std::shared_ptr<runtime::Pool> pool_;
+  bool started_ = false;
+  std::int64_t backoff_ms_ = 0;  // until next_look_
+  runtime::Core::TimerId next_look_;
   DueQueue<Partition, &Partition::cleaning_due> queue_;
   std::vector<std::shared_ptr<Partition>> candidates_;  // that may be worth a pass
   bool busy_ = false;

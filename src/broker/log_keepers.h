@@ -2,15 +2,17 @@
 #pragma once
 
 #include "broker/log_cleaner.h"
+#include "broker/producer_expiry.h"
 #include "broker/retention.h"
 
 namespace thalweg::broker {
 
 struct LogKeepers {
-  explicit LogKeepers(Shard& shard) : retention(shard), cleaner(shard) {}
+  explicit LogKeepers(Shard& shard) : retention(shard), cleaner(shard), producers(shard) {}
 
   Retention retention;
   LogCleaner cleaner;
+  ProducerExpiry producers;
 };
 
 }  // namespace thalweg::broker

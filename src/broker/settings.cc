@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "config/effective.h"
-#include "config/value.h"
 
 namespace thalweg::broker {
 
@@ -34,28 +33,16 @@ base::Result<Settings, std::string> Settings::read(const config::Config& config)
 
   s.request_max_bytes = config.get_int("socket.request.max.bytes");
   s.max_bytes_in_flight = config.get_long("thalweg.max.bytes.in.flight");
-  s.max_connections = config.get_int("max.connections");
-  s.max_connections_per_ip = config.get_int("max.connections.per.ip");
-  const std::string overrides = config.find_string("max.connections.per.ip.overrides").value_or("");
-  for (const auto& [address, count] :
-       config::parse_address_counts(overrides).value_or(std::vector<config::AddressCount>{}))
-    s.max_connections_per_ip_overrides.emplace_back(address, count);
   s.connections_max_idle_ms = config.get_long("connections.max.idle.ms");
   s.listen_backlog = config.get_int("socket.listen.backlog.size");
   s.send_buffer_bytes = config.get_int("socket.send.buffer.bytes");
   s.receive_buffer_bytes = config.get_int("socket.receive.buffer.bytes");
 
   s.checkpoint_interval_ms = config.get_int("log.flush.offset.checkpoint.interval.ms");
-  s.recovery_threads = config.get_int("num.recovery.threads.per.data.dir");
   s.retention_check_interval_ms = config.get_long("log.retention.check.interval.ms");
+  s.producer_id_check_interval_ms = config.get_int("producer.id.expiration.check.interval.ms");
   s.initial_task_delay_ms = config.get_long("log.initial.task.delay.ms");
-
-  s.cleaner.enabled = config.get_bool("log.cleaner.enable");
-  s.cleaner.threads = config.get_int("log.cleaner.threads");
-  s.cleaner.io_max_bytes_per_second = config.get_double("log.cleaner.io.max.bytes.per.second");
-  s.cleaner.dedupe_buffer_bytes = config.get_long("log.cleaner.dedupe.buffer.size");
-  s.cleaner.load_factor = config.get_double("log.cleaner.io.buffer.load.factor");
-  s.cleaner.backoff_ms = config.get_long("log.cleaner.backoff.ms");
+  s.cleaner_enabled = config.get_bool("log.cleaner.enable");
 
   if (!config.get_string("authorizer.class.name").empty()) {
     auto& authorizer = s.authorizer.emplace();

@@ -1,4 +1,5 @@
-// Settings: the broker's configuration as its code needs it, read once from the table of keys.
+// Settings: the broker's configuration as its code needs it, read once from the table of keys. What may change while
+// it runs is in LiveSettings instead.
 #pragma once
 
 #include <cstdint>
@@ -36,28 +37,16 @@ struct Settings {
 
   std::int32_t request_max_bytes = 100 << 20;  // socket.request.max.bytes
   std::int64_t max_bytes_in_flight = 256 << 20;
-  std::int32_t max_connections = INT32_MAX;
-  std::int32_t max_connections_per_ip = INT32_MAX;
-  std::vector<std::pair<std::string, std::int32_t>> max_connections_per_ip_overrides;
   std::int64_t connections_max_idle_ms = 600'000;
   std::int32_t listen_backlog = 50;
   std::int32_t send_buffer_bytes = -1;
   std::int32_t receive_buffer_bytes = -1;
 
-  std::int64_t checkpoint_interval_ms = 60'000;        // log.flush.offset.checkpoint.interval.ms
-  std::int32_t recovery_threads = 2;                   // num.recovery.threads.per.data.dir
-  std::int64_t retention_check_interval_ms = 300'000;  // log.retention.check.interval.ms
-  std::int64_t initial_task_delay_ms = 30'000;         // log.initial.task.delay.ms
-
-  struct Cleaner {
-    bool enabled = true;                           // log.cleaner.enable
-    std::int32_t threads = 1;                      // log.cleaner.threads
-    double io_max_bytes_per_second = 0;            // log.cleaner.io.max.bytes.per.second
-    std::int64_t dedupe_buffer_bytes = 128 << 20;  // log.cleaner.dedupe.buffer.size
-    double load_factor = 0.9;                      // log.cleaner.io.buffer.load.factor
-    std::int64_t backoff_ms = 15'000;              // log.cleaner.backoff.ms
-  };
-  Cleaner cleaner;
+  std::int64_t checkpoint_interval_ms = 60'000;          // log.flush.offset.checkpoint.interval.ms
+  std::int64_t retention_check_interval_ms = 300'000;    // log.retention.check.interval.ms
+  std::int64_t producer_id_check_interval_ms = 600'000;  // producer.id.expiration.check.interval.ms
+  std::int64_t initial_task_delay_ms = 30'000;           // log.initial.task.delay.ms
+  bool cleaner_enabled = true;                           // log.cleaner.enable
 
   std::optional<security::Authorizer::Options> authorizer;  // nothing: everyone may do everything
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
@@ -62,7 +64,8 @@ Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
                       core.index(), broker.settings().cores, metrics_),
       groups_(*this, broker.settings().group),
       telemetry_(*this),
-      keepers_(std::make_unique<LogKeepers>(*this)) {
+      keepers_(std::make_unique<LogKeepers>(*this)),
+      broker_config_(broker.file_config()) {
   for (const auto& directory : broker.log_directories()) make_flush_scheduler(directory->path);
   if (broker.settings().authorizer) authorizer_.emplace(*broker.settings().authorizer);
 }
@@ -90,7 +93,12 @@ void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
     load_acls();
     telemetry_.config_changed(nullptr);
   }
-  bool configs_changed = default_settings_ == nullptr;
+  bool broker_changed = default_settings_ == nullptr;
+  std::set<std::string> topics_changed;
+  const auto note = [&](const records::ConfigResource& resource) {
+    if (resource.type == records::ResourceType::broker) broker_changed = true;
+    if (resource.type == records::ResourceType::topic) topics_changed.insert(resource.name);
+  };
   for (const metadata::AppliedChange& change : changes) {
     for (const records::Record& record : change.records) {
       if (const auto* deleted = std::get_if<records::TopicDeleted>(&record)) {
@@ -98,14 +106,15 @@ void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
         groups_.topic_deleted(deleted->topic_id);
       }
       if (const records::ConfigResource* const resource = configured(record)) {
-        configs_changed = true;
+        note(*resource);
         telemetry_.config_changed(resource);
       }
       if (const auto* added = std::get_if<records::AclAdded>(&record)) apply_acl(added->acl);
       if (const auto* removed = std::get_if<records::AclRemoved>(&record)) apply_acl(removed->acl);
     }
   }
-  if (configs_changed) reload_settings();
+  if (broker_changed) reload_settings();
+  for (const std::string& name : topics_changed) reload_topic(name);
   if (changes.empty()) return;
   for (auto& [key, partition] : partitions_) {
     const metadata::Topic* topic = snapshot_->topic(key.topic_id);
@@ -116,14 +125,30 @@ void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
 
 void Shard::reload_settings() {
   settings_.clear();
-  const config::Config broker_config = broker_.effective_config(*snapshot_);
-  default_settings_ =
-      parse_topic_settings(config::effective_topic(config::Config(config::topic_table()), broker_config));
+  broker_config_ = broker_.effective_config(*snapshot_);
+  live_ = LiveSettings::read(broker_config_);
+  default_settings_ = parse_topic_settings(
+      config::effective_topic(config::Config(config::topic_table()), broker_config_), broker_config_);
   for (auto& [key, partition] : partitions_) {
     if (const metadata::Topic* topic = snapshot_->topic(key.topic_id)) {
       partition->set_settings(settings_of(*topic));
       touch(partition);
     }
+  }
+  keepers_->cleaner.reconfigured();
+  if (core_.index() == 0) broker_.resize_cleaner_pool(live_.cleaner.threads);
+  if (live_changed_) live_changed_();
+}
+
+void Shard::reload_topic(const std::string& name) {
+  const metadata::Topic* topic = snapshot_->topic(name);
+  if (topic == nullptr) return;
+  settings_.erase(topic->id);
+  for (std::int32_t i = 0; i < topic->partitions.size(); ++i) {
+    const auto found = partitions_.find(PartitionKey{.topic_id = topic->id, .partition = i});
+    if (found == partitions_.end()) continue;
+    found->second->set_settings(settings_of(*topic));
+    touch(found->second);
   }
 }
 
@@ -143,7 +168,7 @@ std::shared_ptr<const TopicSettings> Shard::settings_of(const metadata::Topic& t
     LOG_WARN("broker", "topic {}: {}", topic.name.view(), config.error());
     return default_settings_;
   }
-  auto settings = parse_topic_settings(config::effective_topic(*config, broker_.effective_config(*snapshot_)));
+  auto settings = parse_topic_settings(config::effective_topic(*config, broker_config_), broker_config_);
   settings_.emplace(topic.id, settings);
   return settings;
 }

@@ -14,6 +14,7 @@
 #include "broker/client_telemetry.h"
 #include "broker/fetch_session.h"
 #include "broker/group_service.h"
+#include "broker/live_settings.h"
 #include "broker/metrics.h"
 #include "broker/partition.h"
 #include "broker/topic_settings.h"
@@ -55,6 +56,9 @@ class Shard {
   [[nodiscard]] storage::LogContext& log_context() { return log_context_; }
   // Who may do what, as of snapshot(); null where everyone may do everything.
   [[nodiscard]] const security::Authorizer* authorizer() const { return authorizer_ ? &*authorizer_ : nullptr; }
+  // The broker's settings that may change, as of snapshot(). `changed` is called after each change.
+  [[nodiscard]] const LiveSettings& live() const { return live_; }
+  void on_live_settings(std::function<void()> changed) { live_changed_ = std::move(changed); }
   [[nodiscard]] std::int64_t now_ms() const { return core_.clock().wall_ms(); }
 
   // The metadata as this core knows it.
@@ -133,7 +137,9 @@ class Shard {
   [[nodiscard]] std::string folder_of(std::size_t directory, const storage::TopicPartition& name) const;
   // Takes the line of a partition that is no more out of the checkpoint, before its folder's name is used again.
   void forget_log_start(std::size_t directory, const storage::TopicPartition& name);
+  // After a change of the broker's settings, of a topic's own.
   void reload_settings();
+  void reload_topic(const std::string& name);
   void make_flush_scheduler(const std::string& directory);
   void post_flush_turn(std::size_t directory);
   void flush_turn(std::size_t directory);
@@ -167,6 +173,9 @@ class Shard {
   std::unordered_map<PartitionKey, std::shared_ptr<Partition>, PartitionKeyHash> partitions_;
   std::unordered_map<base::Uuid, std::shared_ptr<const TopicSettings>> settings_;
   std::shared_ptr<const TopicSettings> default_settings_;
+  config::Config broker_config_;  // in force
+  LiveSettings live_;
+  std::function<void()> live_changed_;
   bool stopping_ = false;
   bool closed_ = false;  // close_logs() was called: no log is opened any more
   std::unordered_set<FetchWaiter*> parked_;

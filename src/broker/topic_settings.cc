@@ -26,7 +26,8 @@ std::optional<CompressionTarget> compression_of(const config::Config& effective)
 
 }  // namespace
 
-std::shared_ptr<const TopicSettings> parse_topic_settings(const config::Config& effective) {
+std::shared_ptr<const TopicSettings> parse_topic_settings(const config::Config& effective,
+                                                          const config::Config& broker) {
   const std::vector<std::string> policies = effective.get_list("cleanup.policy");
   const auto names = [&](std::string_view word) { return std::ranges::find(policies, word) != policies.end(); };
 
@@ -38,6 +39,7 @@ std::shared_ptr<const TopicSettings> parse_topic_settings(const config::Config& 
   log->index_interval_bytes = effective.get_int("index.interval.bytes");
   log->retention_ms = effective.get_long("retention.ms");
   log->retention_bytes = effective.get_long("retention.bytes");
+  log->producer_id_expiration_ms = broker.get_int("producer.id.expiration.ms");
   log->cleanup_delete = names("delete");
   log->cleanup_compact = names("compact");
   log->min_compaction_lag_ms = effective.get_long("min.compaction.lag.ms");

@@ -25,7 +25,8 @@ struct TopicSettings {
   bool compacted = false;                        // cleanup.policy names "compact"
 };
 
-// Reads the settings in force for a topic (config::effective_topic).
-std::shared_ptr<const TopicSettings> parse_topic_settings(const config::Config& effective);
+// Reads the settings in force for a topic (config::effective_topic), and what the broker says for all its logs.
+std::shared_ptr<const TopicSettings> parse_topic_settings(const config::Config& effective,
+                                                          const config::Config& broker);
 
 }  // namespace thalweg::broker

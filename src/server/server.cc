@@ -121,7 +121,7 @@ base::Result<void, std::string> Server::bind_one(const config::Endpoint& endpoin
   if (error) return fault(error.message());
   acceptor.listen(std::max(broker_.settings().listen_backlog, 1), error);
   if (error) return fault(error.message());
-  listeners_.push_back(std::make_unique<BoundListener>(
+  listeners_.push_back(std::make_shared<BoundListener>(
       BoundListener{info, std::move(acceptor), endpoint.host, std::move(tls), std::move(tls_context)}));
   return {};
 }
@@ -134,8 +134,9 @@ void Server::serve() {
     CoreState* core = state.get();
     core->shard.core().post([this, core] { sweep_idle(*core); });
   }
+  broker_.core(0).post([this] { broker_.shard(0).on_live_settings([this] { limits_changed(); }); });
   for (auto& listener : listeners_) {
-    broker_.core(0).spawn(accept_loop(*listener));
+    broker_.core(0).spawn(accept_loop(listener));
     const std::string host = listener->host.empty() ? "0.0.0.0" : listener->host;
     LOG_INFO(kArea, "listening on {}", url_of(listener->info, host, listener->acceptor.local_endpoint().port()));
     if (listener->tls != nullptr) listener->tls->log_state("");
@@ -161,9 +162,9 @@ Connection::Limits Server::limits() const {
 }
 
 bool Server::admit(const std::string& host) {
-  const broker::Settings& settings = broker_.settings();
-  std::int32_t limit = settings.max_connections_per_ip;
-  for (const auto& [address, count] : settings.max_connections_per_ip_overrides)
+  const broker::LiveSettings::Connections& limits = broker_.shard(0).live().connections;
+  std::int32_t limit = limits.most_per_ip;
+  for (const auto& [address, count] : limits.most_of_ip)
     if (address == host) limit = count;
   std::int32_t& count = connections_by_host_[host];
   if (count >= limit) return false;
@@ -176,14 +177,69 @@ void Server::forget(const std::string& host) {
   const auto it = connections_by_host_.find(host);
   if (it != connections_by_host_.end() && --it->second == 0) connections_by_host_.erase(it);
   connections_total_.fetch_sub(1, std::memory_order_relaxed);
-  if (waiting_for_room_) std::exchange(waiting_for_room_, nullptr)(0);
+  wake_waiting();
 }
 
-Awaitable<void> Server::accept_loop(BoundListener& listener) {
+void Server::wake_waiting() {
+  for (runtime::Resume<int>& resume : std::exchange(waiting_for_room_, {})) resume(0);
+}
+
+Awaitable<void> Server::room(BoundListener& listener) {
+  while (connection_count() >= broker_.shard(0).live().connections.most && listener.acceptor.is_open())
+    co_await runtime::suspend<int>(
+        [this](runtime::Resume<int> resume) { waiting_for_room_.push_back(std::move(resume)); });
+}
+
+Awaitable<void> Server::within_rate(BoundListener& listener) {
+  const base::Clock& clock = broker_.clock();
+  while (listener.acceptor.is_open()) {
+    const std::int32_t rate = broker_.shard(0).live().connections.most_a_second;
+    const auto wait = rate == INT32_MAX ? std::chrono::nanoseconds(0) : accept_rate_.take(clock.steady(), rate);
+    if (wait == std::chrono::nanoseconds(0)) co_return;
+    co_await runtime::sleep_until(broker_.core(0), clock.steady() + wait);
+  }
+}
+
+void Server::limits_changed() {
+  wake_waiting();
+  if (closing_excess_ || connection_count() <= broker_.shard(0).live().connections.most) return;
+  closing_excess_ = true;
+  broker_.core(0).spawn(close_excess());
+}
+
+Awaitable<void> Server::close_excess() {
+  struct Open {
+    base::SteadyTime last_active;
+    CoreState* state;
+    std::weak_ptr<Connection> connection;  // it must not end here, but on its own core
+  };
+  std::vector<Open> open;
+  for (const auto& state : cores_) {
+    CoreState* const core = state.get();
+    auto there = co_await runtime::call_on(core->shard.core(), [core] {
+      std::vector<Open> found;
+      for (const auto& connection : core->connections) found.push_back({connection->last_active(), core, connection});
+      return found;
+    });
+    for (Open& one : there) open.push_back(std::move(one));
+  }
+  std::ranges::sort(open, {}, &Open::last_active);
+  const auto limit = static_cast<std::size_t>(broker_.shard(0).live().connections.most);
+  const std::size_t excess = open.size() > limit ? open.size() - limit : 0;
+  if (excess > 0) LOG_INFO(kArea, "closing {} of {} connections: max.connections is {}", excess, open.size(), limit);
+  open.resize(excess);
+  for (Open& one : open)
+    one.state->shard.core().post([weak = std::move(one.connection)] {
+      if (const auto connection = weak.lock()) connection->close();
+    });
+  closing_excess_ = false;
+}
+
+Awaitable<void> Server::accept_loop(std::shared_ptr<BoundListener> bound) {
+  BoundListener& listener = *bound;
   while (listener.acceptor.is_open()) {
     // With max.connections reached, the next one waits in the listen queue.
-    while (connection_count() >= broker_.settings().max_connections && listener.acceptor.is_open())
-      co_await runtime::suspend<int>([this](runtime::Resume<int> resume) { waiting_for_room_ = std::move(resume); });
+    co_await room(listener);
     CoreState& state = *cores_[next_core_++ % cores_.size()];
     auto [error, socket] =
         co_await listener.acceptor.async_accept(state.shard.core().context(), asio::as_tuple(asio::use_awaitable));
@@ -193,6 +249,10 @@ Awaitable<void> Server::accept_loop(BoundListener& listener) {
       co_await runtime::sleep_until(broker_.core(0), broker_.clock().steady() + std::chrono::milliseconds(100));
       continue;
     }
+    co_await within_rate(listener);
+    // The limit may have come down while nobody came.
+    co_await room(listener);
+    if (!listener.acceptor.is_open()) co_return;
     auto stream = std::make_unique<runtime::TcpStream>(std::move(socket));
     const std::string host = stream->peer_host();
     if (!admit(host)) {
@@ -301,7 +361,8 @@ void Server::stop() {
   broker_.core(0).post([&] {
     boost::system::error_code ignored;
     for (auto& listener : listeners_) listener->acceptor.close(ignored);
-    if (waiting_for_room_) std::exchange(waiting_for_room_, nullptr)(0);
+    broker_.shard(0).on_live_settings(nullptr);
+    wake_waiting();
     closed.set_value();
   });
   closed.get_future().get();

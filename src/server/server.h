@@ -12,6 +12,7 @@
 
 #include "broker/broker.h"
 #include "runtime/tls_stream.h"
+#include "server/accept_rate.h"
 #include "server/connection.h"
 #include "server/in_flight.h"
 #include "server/tls_listener.h"
@@ -65,7 +66,8 @@ class Server {
   };
 
   base::Result<void, std::string> bind_one(const config::Endpoint& endpoint);
-  runtime::Awaitable<void> accept_loop(BoundListener& listener);
+  // Holds its listener, which it may come back to after it was closed.
+  runtime::Awaitable<void> accept_loop(std::shared_ptr<BoundListener> bound);
   runtime::Awaitable<void> serve_connection(CoreState& state, std::shared_ptr<Connection> connection);
   // Agrees on TLS, then serves.
   runtime::Awaitable<void> serve_tls(CoreState& state, const BoundListener& listener,
@@ -77,15 +79,26 @@ class Server {
   // On the accepting core: whether one more connection from there is allowed.
   bool admit(const std::string& host);
   void forget(const std::string& host);
+  void wake_waiting();
   void sweep_idle(CoreState& state);
+  // On the accepting core: waits while max.connections are open.
+  runtime::Awaitable<void> room(BoundListener& listener);
+  // On the accepting core: waits while more connections come than max.connection.creation.rate allows.
+  runtime::Awaitable<void> within_rate(BoundListener& listener);
+  // On the accepting core: the limits may have changed.
+  void limits_changed();
+  // Ends the connections above max.connections, those first that have been silent for longest.
+  runtime::Awaitable<void> close_excess();
 
   broker::Broker& broker_;
-  std::vector<std::unique_ptr<BoundListener>> listeners_;
+  std::vector<std::shared_ptr<BoundListener>> listeners_;
   std::vector<std::unique_ptr<CoreState>> cores_;
   // Of the accepting core.
   std::map<std::string, std::int32_t> connections_by_host_;
   std::size_t next_core_ = 0;
-  runtime::Resume<int> waiting_for_room_;
+  std::vector<runtime::Resume<int>> waiting_for_room_;
+  bool closing_excess_ = false;
+  AcceptRate accept_rate_;
   std::atomic<std::int64_t> connections_total_{0};
   std::atomic<std::int64_t> tls_handshakes_{0};
   std::atomic<std::int64_t> tls_handshake_failures_{0};
