@@ -224,6 +224,36 @@ Result<void, ApplyFault> Snapshot::applied(Revision /*revision*/, const records:
   return {};
 }
 
+Result<void, ApplyFault> Snapshot::applied(Revision /*revision*/, const records::ScramCredentialSet& record) {
+  restore_scram_credential(record.key, record.credential);
+  return {};
+}
+
+Result<void, ApplyFault> Snapshot::applied(Revision /*revision*/, const records::ScramCredentialRemoved& record) {
+  scram_credentials_.erase(record.key);
+  return {};
+}
+
+Result<void, ApplyFault> Snapshot::applied(Revision /*revision*/, const records::DelegationTokenCreated& record) {
+  if (record.token.token_id.empty()) return fault("the delegation token has no id");
+  restore_delegation_token(record.token);
+  return {};
+}
+
+Result<void, ApplyFault> Snapshot::applied(Revision /*revision*/, const records::DelegationTokenRenewed& record) {
+  const auto before = delegation_token(record.token_id);
+  if (before == nullptr) return {};
+  records::DelegationToken after = *before;
+  after.expires_ms = record.expires_ms;
+  restore_delegation_token(std::move(after));
+  return {};
+}
+
+Result<void, ApplyFault> Snapshot::applied(Revision /*revision*/, const records::DelegationTokenRemoved& record) {
+  delegation_tokens_.erase(record.token_id);
+  return {};
+}
+
 void Snapshot::restore_topic(Topic topic) {
   partition_count_ += topic.partitions.size();
   put(std::make_shared<const Topic>(std::move(topic)));
@@ -246,6 +276,15 @@ void Snapshot::restore_acl(records::Acl acl) {
   auto held = std::make_shared<const records::Acl>(std::move(acl));
   const records::Acl* const key = held.get();
   acls_.set(key, std::move(held));
+}
+
+void Snapshot::restore_scram_credential(records::ScramKey key, records::ScramCredential credential) {
+  scram_credentials_.set(std::move(key), std::make_shared<const records::ScramCredential>(std::move(credential)));
+}
+
+void Snapshot::restore_delegation_token(records::DelegationToken token) {
+  auto held = std::make_shared<const records::DelegationToken>(std::move(token));
+  delegation_tokens_.set(held->token_id, held);
 }
 
 void Snapshot::restore_facts(std::string cluster_id, std::int64_t next_producer_id) {

@@ -110,6 +110,9 @@ class Snapshot {
   // The keys point to what the values hold.
   using Acls = PersistentMap<const records::Acl*, std::shared_ptr<const records::Acl>, AclLess>;
 
+  using ScramCredentials = PersistentMap<records::ScramKey, std::shared_ptr<const records::ScramCredential>>;
+  using DelegationTokens = PersistentMap<std::string, std::shared_ptr<const records::DelegationToken>>;
+
   // The revision that this is the state of. Revisions that change nothing a snapshot holds are not published on their
   // own, so it may be behind the newest commit of an offset.
   [[nodiscard]] Revision revision() const { return revision_; }
@@ -155,6 +158,21 @@ class Snapshot {
     return found == nullptr ? nullptr : *found;
   }
 
+  // All SCRAM credentials, those of one user beside each other.
+  [[nodiscard]] const ScramCredentials& scram_credentials() const { return scram_credentials_; }
+  // The credential, or null where the user has none for the mechanism.
+  [[nodiscard]] const records::ScramCredential* scram_credential(const records::ScramKey& key) const {
+    return get(scram_credentials_.find(key));
+  }
+
+  // All delegation tokens by their ids.
+  [[nodiscard]] const DelegationTokens& delegation_tokens() const { return delegation_tokens_; }
+  // The token, or null where there is none of that id.
+  [[nodiscard]] std::shared_ptr<const records::DelegationToken> delegation_token(const std::string& id) const {
+    const auto* const found = delegation_tokens_.find(id);
+    return found == nullptr ? nullptr : *found;
+  }
+
   // Makes this the state after `record`, which revision `revision` commits. A record of a coordinator changes nothing.
   //   errors   the record contradicts what is there (a name taken, an unknown topic, an id that goes back): this copy
   //            is then of no more use
@@ -168,6 +186,8 @@ class Snapshot {
   void restore_config(const records::ConfigResource& resource, std::string key, ConfigValue value);
   void restore_lease(std::string name, Lease lease);
   void restore_acl(records::Acl acl);
+  void restore_scram_credential(records::ScramKey key, records::ScramCredential credential);
+  void restore_delegation_token(records::DelegationToken token);
   void restore_facts(std::string cluster_id, std::int64_t next_producer_id);
 
  private:
@@ -194,6 +214,11 @@ class Snapshot {
   base::Result<void, ApplyFault> applied(Revision revision, const records::LeaseChanged& record);
   base::Result<void, ApplyFault> applied(Revision revision, const records::AclAdded& record);
   base::Result<void, ApplyFault> applied(Revision revision, const records::AclRemoved& record);
+  base::Result<void, ApplyFault> applied(Revision revision, const records::ScramCredentialSet& record);
+  base::Result<void, ApplyFault> applied(Revision revision, const records::ScramCredentialRemoved& record);
+  base::Result<void, ApplyFault> applied(Revision revision, const records::DelegationTokenCreated& record);
+  base::Result<void, ApplyFault> applied(Revision revision, const records::DelegationTokenRenewed& record);
+  base::Result<void, ApplyFault> applied(Revision revision, const records::DelegationTokenRemoved& record);
 
   Revision revision_;
   std::string cluster_id_;
@@ -205,6 +230,8 @@ class Snapshot {
   ConfigsByResource configs_;
   Leases leases_;
   Acls acls_;
+  ScramCredentials scram_credentials_;
+  DelegationTokens delegation_tokens_;
 };
 
 // The news between two snapshots as records, for followers of whom a reload hides the change sets themselves. They tell

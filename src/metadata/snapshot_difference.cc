@@ -91,6 +91,25 @@ void add_acls(const Snapshot& before, const Snapshot& after, std::vector<Record>
     if (before.acl(*acl) == nullptr) out.emplace_back(records::AclAdded{.acl = *acl});
 }
 
+void add_scram_credentials(const Snapshot& before, const Snapshot& after, std::vector<Record>& out) {
+  for (const auto& [key, credential] : before.scram_credentials())
+    if (after.scram_credential(key) == nullptr) out.emplace_back(records::ScramCredentialRemoved{.key = key});
+  for (const auto& [key, credential] : after.scram_credentials()) {
+    const records::ScramCredential* const old = before.scram_credential(key);
+    if (old == nullptr || *old != *credential)
+      out.emplace_back(records::ScramCredentialSet{.key = key, .credential = *credential});
+  }
+}
+
+void add_delegation_tokens(const Snapshot& before, const Snapshot& after, std::vector<Record>& out) {
+  for (const auto& [id, token] : before.delegation_tokens())
+    if (after.delegation_token(id) == nullptr) out.emplace_back(records::DelegationTokenRemoved{.token_id = id});
+  for (const auto& [id, token] : after.delegation_tokens()) {
+    const auto old = before.delegation_token(id);
+    if (old == nullptr || *old != *token) out.emplace_back(records::DelegationTokenCreated{.token = *token});
+  }
+}
+
 }  // namespace
 
 std::vector<Record> difference(const Snapshot& before, const Snapshot& after) {
@@ -110,6 +129,8 @@ std::vector<Record> difference(const Snapshot& before, const Snapshot& after) {
           .name = name, .owner = lease.owner, .epoch = lease.epoch, .expires_ms = lease.expires_ms});
   }
   add_acls(before, after, out);
+  add_scram_credentials(before, after, out);
+  add_delegation_tokens(before, after, out);
   return out;
 }
 

@@ -123,6 +123,18 @@ TEST(Snapshot, AnOlderOneStaysAsItWas) {
   EXPECT_EQ(epoch(snapshot, "a", 132), 1);
 }
 
+TEST(Snapshot, ATokenThatIsGoneIsNotRenewed) {
+  Snapshot snapshot;
+  apply(snapshot, {records::DelegationTokenCreated{.token = {.token_id = "t", .owner = "User:a", .expires_ms = 1}},
+                   records::DelegationTokenRenewed{.token_id = "t", .expires_ms = 5}});
+  EXPECT_EQ(*snapshot.delegation_token("t"),
+            (records::DelegationToken{.token_id = "t", .owner = "User:a", .expires_ms = 5}));
+  apply(snapshot, {records::DelegationTokenRemoved{.token_id = "t"},
+                   records::DelegationTokenRenewed{.token_id = "t", .expires_ms = 9}});
+  EXPECT_EQ(snapshot.delegation_token("t"), nullptr);
+  EXPECT_TRUE(refuses(snapshot, records::DelegationTokenCreated{}));
+}
+
 TEST(Snapshot, TheDifferenceTellsEverythingThatIsNotTheSame) {
   Snapshot before;
   apply(before, {node(1), topic_created(1, "kept", 2), topic_created(2, "made anew"), topic_created(3, "gone"),
@@ -137,7 +149,13 @@ TEST(Snapshot, TheDifferenceTellsEverythingThatIsNotTheSame) {
                    .permission = records::AclPermission::allow};
   records::Acl other = acl;
   other.permission = records::AclPermission::deny;
-  apply(before, {records::AclAdded{.acl = acl}});
+  apply(before, {records::AclAdded{.acl = acl},
+                 records::ScramCredentialSet{.key = {.user = "a", .mechanism = records::ScramMechanism::sha_256}},
+                 records::ScramCredentialSet{.key = {.user = "a", .mechanism = records::ScramMechanism::sha_512}},
+                 records::ScramCredentialSet{.key = {.user = "b", .mechanism = records::ScramMechanism::sha_256}},
+                 records::DelegationTokenCreated{.token = {.token_id = "gone"}},
+                 records::DelegationTokenCreated{.token = {.token_id = "kept"}},
+                 records::DelegationTokenCreated{.token = {.token_id = "renewed", .expires_ms = 1}}});
   Snapshot after = before;
   EXPECT_TRUE(difference(before, after).empty());
   const std::vector<Record> changes = {
@@ -154,6 +172,11 @@ TEST(Snapshot, TheDifferenceTellsEverythingThatIsNotTheSame) {
       records::LeaseChanged{.name = "l", .owner = BrokerId(1), .epoch = 3},
       records::AclRemoved{.acl = acl},
       records::AclAdded{.acl = other},
+      records::ScramCredentialRemoved{.key = {.user = "a", .mechanism = records::ScramMechanism::sha_256}},
+      records::ScramCredentialSet{.key = {.user = "b", .mechanism = records::ScramMechanism::sha_256},
+                                  .credential = {.iterations = 5000}},
+      records::DelegationTokenRemoved{.token_id = "gone"},
+      records::DelegationTokenCreated{.token = {.token_id = "renewed", .expires_ms = 9}},
   };
   apply(after, changes);
   EXPECT_THAT(difference(before, after), testing::UnorderedElementsAreArray(changes));

@@ -94,6 +94,21 @@ CREATE TABLE acls (
   PRIMARY KEY (resource_type, resource_name, pattern_type, principal, host, operation, permission)
 ){clustered};
 )sql",
+    R"sql(
+CREATE TABLE scram_credentials (
+  user_name {key} NOT NULL,
+  mechanism BIGINT NOT NULL,
+  iterations BIGINT NOT NULL,
+  salt {bytes} NOT NULL,
+  stored_key {bytes} NOT NULL,
+  server_key {bytes} NOT NULL,
+  PRIMARY KEY (user_name, mechanism)
+){clustered};
+CREATE TABLE delegation_tokens (
+  token_id {key} NOT NULL PRIMARY KEY,
+  token {bytes} NOT NULL
+){clustered};
+)sql",
 });
 
 constexpr std::string_view kStatements[] = {

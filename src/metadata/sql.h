@@ -5,6 +5,9 @@
 //   store           one row: newest revision, last trimmed change, cluster id, next producer id, node of an embedded
 //   store nodes           one row a node; `registration` is its NodeRegistered record in the form of records/codec.h
 //   topics, partitions, configs, leases, acls     as their records say; `version` is the revision that wrote the row
+//   scram_credentials                             as its record says; the row of the empty user name is nobody's:
+//                                                 what users that do not exist are told is made from it
+//   delegation_tokens                             `token` is its DelegationTokenCreated record
 //   changes         what each revision changed, as records; for followers, trimmed at the old end
 //   group_states, group_offsets                   what belongs to coordinators
 #pragma once

@@ -70,9 +70,11 @@ class SqliteEngine final : public Engine {
   EngineResult<void> load_configs(Snapshot& snapshot);
   EngineResult<void> load_leases(Snapshot& snapshot);
   EngineResult<void> load_acls(Snapshot& snapshot);
+  EngineResult<void> load_scram_credentials(Snapshot& snapshot);
+  EngineResult<void> load_delegation_tokens(Snapshot& snapshot);
 
   EngineResult<void> write_node(protocol::BrokerId id, const WriteSet& change);
-  EngineResult<void> write_partitions(const base::Uuid& topic_id, const WriteSet& change);
+  EngineResult<void> write_partitions(const base::Uuid& topic_id, std::int32_t from, const WriteSet& change);
   EngineResult<void> write_record(const records::ClusterCreated& r, const WriteSet& change);
   EngineResult<void> write_record(const records::NodeRegistered& r, const WriteSet& change);
   EngineResult<void> write_record(const records::NodeStarted& r, const WriteSet& change);
@@ -87,6 +89,12 @@ class SqliteEngine final : public Engine {
   EngineResult<void> run_for(Statement statement, const records::Acl& acl);
   EngineResult<void> write_record(const records::AclAdded& r, const WriteSet& change);
   EngineResult<void> write_record(const records::AclRemoved& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::ScramCredentialSet& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::ScramCredentialRemoved& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::DelegationTokenCreated& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::DelegationTokenRenewed& r, const WriteSet& change);
+  EngineResult<void> write_record(const records::DelegationTokenRemoved& r, const WriteSet& change);
+  EngineResult<void> write_token(const std::string& id, const WriteSet& change);
   EngineResult<void> write_record(const records::OffsetCommitted& r, const WriteSet& change);
   EngineResult<void> write_record(const records::OffsetDeleted& r, const WriteSet& change);
   EngineResult<void> write_record(const records::GroupChanged& r, const WriteSet& change);
@@ -123,6 +131,8 @@ EngineResult<Engine::Loaded> SqliteEngine::load() {
   TRY(load_configs(loaded.snapshot));
   TRY(load_leases(loaded.snapshot));
   TRY(load_acls(loaded.snapshot));
+  TRY(load_scram_credentials(loaded.snapshot));
+  TRY(load_delegation_tokens(loaded.snapshot));
   loaded.snapshot.advance_to(loaded.newest);
   return loaded;
 }
@@ -211,6 +221,34 @@ EngineResult<void> SqliteEngine::load_acls(Snapshot& snapshot) {
                           .host = std::string(row.text(4)),
                           .operation = static_cast<records::AclOperation>(row.number(5)),
                           .permission = static_cast<records::AclPermission>(row.number(6))});
+  }
+}
+
+EngineResult<void> SqliteEngine::load_scram_credentials(Snapshot& snapshot) {
+  Cursor row = query(Statement::select_scram_credentials);
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) return {};
+    snapshot.restore_scram_credential(
+        {.user = std::string(row.text(0)), .mechanism = static_cast<records::ScramMechanism>(row.number(1))},
+        {.iterations = static_cast<std::int32_t>(row.number(2)),
+         .salt = base::Bytes::copy_of(row.bytes(3)),
+         .stored_key = base::Bytes::copy_of(row.bytes(4)),
+         .server_key = base::Bytes::copy_of(row.bytes(5))});
+  }
+}
+
+EngineResult<void> SqliteEngine::load_delegation_tokens(Snapshot& snapshot) {
+  Cursor row = query(Statement::select_delegation_tokens);
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) return {};
+    std::span<const std::uint8_t> bytes = row.bytes(0);
+    auto record = records::decode(bytes);
+    if (!record.has_value()) return damaged(fmt::format("a delegation token: {}", record.error().what));
+    auto* const set = std::get_if<records::DelegationTokenCreated>(&*record);
+    if (set == nullptr) return damaged("a delegation token is another record");
+    snapshot.restore_delegation_token(std::move(set->token));
   }
 }
 
@@ -348,10 +386,10 @@ EngineResult<void> SqliteEngine::write_record(const records::NodeStarted& r, con
 }
 
 // Writes the partitions that the topic did not have before.
-EngineResult<void> SqliteEngine::write_partitions(const base::Uuid& topic_id, const WriteSet& change) {
-  const Topic* const before = change.before.topic(topic_id);
+EngineResult<void> SqliteEngine::write_partitions(const base::Uuid& topic_id, std::int32_t from,
+                                                  const WriteSet& change) {
   const Partitions& partitions = change.after.topic(topic_id)->partitions;
-  for (std::int32_t i = before == nullptr ? 0 : before->partitions.size(); i < partitions.size(); ++i)
+  for (std::int32_t i = from; i < partitions.size(); ++i)
     TRY(run(Statement::upsert_partition, topic_id, i, partitions[i].leader, partitions[i].epoch_base,
             partitions[i].directory));
   return {};
@@ -362,13 +400,15 @@ EngineResult<void> SqliteEngine::write_record(const records::TopicCreated& r, co
   if (topic == nullptr) return {};  // deleted by the same change set
   TRY(run(Statement::insert_topic, topic->id, topic->name.view(), topic->created_ms, topic->replication_factor,
           topic->version));
-  return write_partitions(r.topic_id, change);
+  // All of them, also where the change set deleted one of that id before: its rows are gone.
+  return write_partitions(r.topic_id, 0, change);
 }
 
 EngineResult<void> SqliteEngine::write_record(const records::PartitionsAdded& r, const WriteSet& change) {
   if (change.after.topic(r.topic_id) == nullptr) return {};
   TRY(run(Statement::update_topic_version, change.revision, r.topic_id));
-  return write_partitions(r.topic_id, change);
+  const Topic* const before = change.before.topic(r.topic_id);
+  return write_partitions(r.topic_id, before == nullptr ? 0 : before->partitions.size(), change);
 }
 
 EngineResult<void> SqliteEngine::write_record(const records::TopicDeleted& r, const WriteSet& /*change*/) {
@@ -416,6 +456,37 @@ EngineResult<void> SqliteEngine::write_record(const records::AclAdded& r, const 
 
 EngineResult<void> SqliteEngine::write_record(const records::AclRemoved& r, const WriteSet& /*change*/) {
   return run_for(Statement::delete_acl, r.acl);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::ScramCredentialSet& r, const WriteSet& /*change*/) {
+  return run(Statement::upsert_scram_credential, r.key.user, std::int64_t{std::to_underlying(r.key.mechanism)},
+             r.credential.iterations, r.credential.salt.span(), r.credential.stored_key.span(),
+             r.credential.server_key.span());
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::ScramCredentialRemoved& r, const WriteSet& /*change*/) {
+  return run(Statement::delete_scram_credential, r.key.user, std::int64_t{std::to_underlying(r.key.mechanism)});
+}
+
+// Writes what the token is after the change set; one that the same change set also removes leaves nothing to write.
+EngineResult<void> SqliteEngine::write_token(const std::string& id, const WriteSet& change) {
+  const auto token = change.after.delegation_token(id);
+  if (token == nullptr) return {};
+  scratch_.clear();
+  records::encode(records::DelegationTokenCreated{.token = *token}, scratch_);
+  return run(Statement::upsert_delegation_token, id, std::span<const std::uint8_t>(scratch_));
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::DelegationTokenCreated& r, const WriteSet& change) {
+  return write_token(r.token.token_id, change);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::DelegationTokenRenewed& r, const WriteSet& change) {
+  return write_token(r.token_id, change);
+}
+
+EngineResult<void> SqliteEngine::write_record(const records::DelegationTokenRemoved& r, const WriteSet& /*change*/) {
+  return run(Statement::delete_delegation_token, r.token_id);
 }
 
 EngineResult<void> SqliteEngine::write_record(const records::OffsetCommitted& r, const WriteSet& change) {

@@ -205,7 +205,20 @@ TYPED_TEST(StoreTest, EverythingIsThereAfterAReopening) {
                                           .principal = "User:b",
                                           .host = "10.0.0.0/8",
                                           .operation = records::AclOperation::create_tokens,
-                                          .permission = records::AclPermission::deny}}});
+                                          .permission = records::AclPermission::deny}},
+                records::ScramCredentialSet{.key = {.user = "u", .mechanism = records::ScramMechanism::sha_512},
+                                            .credential = {.iterations = 4096,
+                                                           .salt = base::Bytes::copy_of(std::string_view("\0s", 2)),
+                                                           .stored_key = base::Bytes::copy_of("stored"),
+                                                           .server_key = base::Bytes::copy_of("server")}},
+                records::DelegationTokenCreated{.token = {.token_id = "t",
+                                                          .owner = "User:a",
+                                                          .requester = "User:b",
+                                                          .renewers = {"User:c", "User:d"},
+                                                          .issued_ms = 1,
+                                                          .expires_ms = 2,
+                                                          .max_ms = 3,
+                                                          .key_check = 4}}});
   bench.accept({topic_created(3, "c"), records::TopicDeleted{.topic_id = uuid_of(3)}, topic_created(4, "c")});
   bench.accept({records::GroupChanged{.group_id = "g",
                                       .kind = records::GroupKind::consumer,
@@ -245,7 +258,8 @@ TYPED_TEST(StoreTest, TheRowsAlwaysSayWhatMemorySays) {
                              .host = "*",
                              .operation = records::AclOperation::read,
                              .permission = records::AclPermission::allow};
-      switch (below(12)) {
+      const records::ScramKey scram_key{.user = name, .mechanism = static_cast<records::ScramMechanism>(1 + below(2))};
+      switch (below(17)) {
         case 0:
           return records::NodeRegistered{.node_id = BrokerId(1 + below(2)), .incarnation = uuid_of(below(99))};
         case 1:
@@ -275,6 +289,16 @@ TYPED_TEST(StoreTest, TheRowsAlwaysSayWhatMemorySays) {
           return records::AclAdded{.acl = acl};
         case 10:
           return records::AclRemoved{.acl = acl};
+        case 11:
+          return records::ScramCredentialSet{.key = scram_key, .credential = {.iterations = below(3)}};
+        case 12:
+          return records::ScramCredentialRemoved{.key = scram_key};
+        case 13:
+          return records::DelegationTokenCreated{.token = {.token_id = name, .expires_ms = below(9)}};
+        case 14:
+          return records::DelegationTokenRemoved{.token_id = name};
+        case 15:
+          return records::DelegationTokenRenewed{.token_id = name, .expires_ms = below(9)};
         default:
           return records::LeaseChanged{.name = name, .owner = BrokerId(below(3)), .epoch = below(6)};
       }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace thalweg::metadata {
 
 std::string text_of(const Snapshot& snapshot) {
@@ -31,6 +33,14 @@ std::string text_of(const Snapshot& snapshot) {
     out += fmt::format("acl {} {} {} {} {} {} {}\n", std::to_underlying(acl->resource_type), acl->resource_name,
                        std::to_underlying(acl->pattern_type), acl->principal, acl->host,
                        std::to_underlying(acl->operation), std::to_underlying(acl->permission));
+  const auto hex = [](const base::Bytes& bytes) { return base::hex_encode(bytes.span()); };
+  for (const auto& [key, credential] : snapshot.scram_credentials())
+    out += fmt::format("scram {} {} {} {} {} {}\n", key.user, std::to_underlying(key.mechanism), credential->iterations,
+                       hex(credential->salt), hex(credential->stored_key), hex(credential->server_key));
+  for (const auto& [id, token] : snapshot.delegation_tokens())
+    out += fmt::format("token {} {} {} {} {} {} {} {}\n", id, token->owner, token->requester,
+                       fmt::join(token->renewers, ","), token->issued_ms, token->expires_ms, token->max_ms,
+                       token->key_check);
   return out;
 }
 

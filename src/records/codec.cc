@@ -52,6 +52,16 @@ auto fields(Is<Acl> auto& r) {
 }
 auto fields(Is<AclAdded> auto& r) { return std::tie(r.acl); }
 auto fields(Is<AclRemoved> auto& r) { return std::tie(r.acl); }
+auto fields(Is<ScramKey> auto& r) { return std::tie(r.user, r.mechanism); }
+auto fields(Is<ScramCredential> auto& r) { return std::tie(r.iterations, r.salt, r.stored_key, r.server_key); }
+auto fields(Is<ScramCredentialSet> auto& r) { return std::tie(r.key, r.credential); }
+auto fields(Is<ScramCredentialRemoved> auto& r) { return std::tie(r.key); }
+auto fields(Is<DelegationToken> auto& r) {
+  return std::tie(r.token_id, r.owner, r.requester, r.renewers, r.issued_ms, r.expires_ms, r.max_ms, r.key_check);
+}
+auto fields(Is<DelegationTokenCreated> auto& r) { return std::tie(r.token); }
+auto fields(Is<DelegationTokenRenewed> auto& r) { return std::tie(r.token_id, r.expires_ms); }
+auto fields(Is<DelegationTokenRemoved> auto& r) { return std::tie(r.token_id); }
 
 struct Form {
   std::uint64_t tag;
@@ -93,6 +103,16 @@ template <>
 constexpr Form kForm<AclAdded> = {16};
 template <>
 constexpr Form kForm<AclRemoved> = {17};
+template <>
+constexpr Form kForm<ScramCredentialSet> = {18};
+template <>
+constexpr Form kForm<ScramCredentialRemoved> = {19};
+template <>
+constexpr Form kForm<DelegationTokenCreated> = {20};
+template <>
+constexpr Form kForm<DelegationTokenRenewed> = {21};
+template <>
+constexpr Form kForm<DelegationTokenRemoved> = {22};
 
 template <class T>
 concept Compound = requires(T& value) { fields(value); };
@@ -244,6 +264,7 @@ class Decoder {
   void get(AclResourceType& value) { between(value, AclResourceType::topic, AclResourceType::user); }
   void get(AclPatternType& value) { between(value, AclPatternType::literal, AclPatternType::prefixed); }
   void get(AclOperation& value) { between(value, AclOperation::all, AclOperation::two_phase_commit); }
+  void get(ScramMechanism& value) { between(value, ScramMechanism::sha_256, ScramMechanism::sha_512); }
   void get(AclPermission& value) { between(value, AclPermission::deny, AclPermission::allow); }
   template <class Tag, class Rep>
   void get(base::Strong<Tag, Rep>& value) {

@@ -71,6 +71,22 @@ std::vector<Record> one_of_each() {
                          .host = "*",
                          .operation = AclOperation::all,
                          .permission = AclPermission::allow}},
+      ScramCredentialSet{.key = {.user = "alice", .mechanism = ScramMechanism::sha_512},
+                         .credential = {.iterations = 8192,
+                                        .salt = base::Bytes::copy_of(std::string_view("\0salt", 5)),
+                                        .stored_key = base::Bytes::copy_of("stored"),
+                                        .server_key = base::Bytes::copy_of("server")}},
+      ScramCredentialRemoved{.key = {.user = "bob", .mechanism = ScramMechanism::sha_256}},
+      DelegationTokenCreated{.token = {.token_id = "id",
+                                       .owner = "User:alice",
+                                       .requester = "User:bob",
+                                       .renewers = {"User:carol", "User:dave"},
+                                       .issued_ms = 1,
+                                       .expires_ms = 2,
+                                       .max_ms = 3,
+                                       .key_check = 0xffff'ffff}},
+      DelegationTokenRenewed{.token_id = "id", .expires_ms = 4},
+      DelegationTokenRemoved{.token_id = "id"},
   };
 }
 

@@ -17,6 +17,8 @@
 #include "base/uuid.h"
 #include "protocol/ids.h"
 #include "records/acl.h"
+#include "records/delegation_token.h"
+#include "records/scram_credential.h"
 
 namespace thalweg::records {
 
@@ -196,9 +198,43 @@ struct AclRemoved {
   friend bool operator==(const AclRemoved&, const AclRemoved&) = default;
 };
 
-using Record = std::variant<ClusterCreated, NodeRegistered, NodeStarted, TopicCreated, PartitionsAdded, TopicDeleted,
-                            PartitionChanged, ConfigSet, ConfigRemoved, ProducerIdBlockAllocated, LeaseChanged,
-                            OffsetCommitted, OffsetDeleted, GroupChanged, GroupDeleted, AclAdded, AclRemoved>;
+// The user has this credential for the mechanism, in place of any other.
+struct ScramCredentialSet {
+  ScramKey key{};
+  ScramCredential credential{};
+  friend bool operator==(const ScramCredentialSet&, const ScramCredentialSet&) = default;
+};
+
+// The user has no credential for the mechanism; no error where there was none.
+struct ScramCredentialRemoved {
+  ScramKey key{};
+  friend bool operator==(const ScramCredentialRemoved&, const ScramCredentialRemoved&) = default;
+};
+
+// The delegation token was made.
+struct DelegationTokenCreated {
+  DelegationToken token{};
+  friend bool operator==(const DelegationTokenCreated&, const DelegationTokenCreated&) = default;
+};
+
+// The delegation token has another end; no error where it is gone, which it then stays.
+struct DelegationTokenRenewed {
+  std::string token_id{};
+  std::int64_t expires_ms = 0;
+  friend bool operator==(const DelegationTokenRenewed&, const DelegationTokenRenewed&) = default;
+};
+
+// The delegation token is gone; no error where there was none.
+struct DelegationTokenRemoved {
+  std::string token_id{};
+  friend bool operator==(const DelegationTokenRemoved&, const DelegationTokenRemoved&) = default;
+};
+
+using Record =
+    std::variant<ClusterCreated, NodeRegistered, NodeStarted, TopicCreated, PartitionsAdded, TopicDeleted,
+                 PartitionChanged, ConfigSet, ConfigRemoved, ProducerIdBlockAllocated, LeaseChanged, OffsetCommitted,
+                 OffsetDeleted, GroupChanged, GroupDeleted, AclAdded, AclRemoved, ScramCredentialSet,
+                 ScramCredentialRemoved, DelegationTokenCreated, DelegationTokenRenewed, DelegationTokenRemoved>;
 
 // Whether records of this kind are about the inside of a group. Those belong to the coordinator that owns the group:
 // they are in no snapshot and no follower is told of them.
