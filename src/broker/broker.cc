@@ -14,7 +14,9 @@
 #include "base/log.h"
 #include "broker/log_keepers.h"
 #include "broker/offsets_mirror.h"
+#include "broker/scram_admin.h"
 #include "broker/telemetry_topic.h"
+#include "broker/token_admin.h"
 #include "metadata/sqlite_store.h"
 #include "storage/checkpoints.h"
 #include "storage/log_folder.h"
@@ -206,6 +208,8 @@ base::Result<void, std::string> Broker::start() {
     shard.keepers().producers.start();
   });
   cores_.front()->post([this] { schedule_checkpoints(); });
+  warn_of_other_keys(*store_->opened_snapshot(), settings_.tokens);
+  if (!settings_.tokens.secret_key.empty()) cores_.front()->post([this] { schedule_token_checks(); });
   TRY(start_telemetry());
   return {};
 }
@@ -314,6 +318,9 @@ base::Result<void, std::string> Broker::register_node() {
   changes.records.emplace_back(registration);
   changes.records.emplace_back(
       records::NodeStarted{.node_id = node_id(), .started_ms = environment_.clock.wall_ms(), .unclean = unclean_});
+  // Before anybody can log in, there is something to answer those from who do not exist.
+  if (!settings_.sasl.empty() && decoy_secret(*store_->opened_snapshot()).empty())
+    changes.records.push_back(new_decoy_secret());
   const metadata::CommitResult committed = commit_and_wait(std::move(changes));
   if (!committed) return std::unexpected("cannot write the metadata store: " + committed.error().detail);
   broker_epoch_ = committed->value();
@@ -540,6 +547,24 @@ void Broker::on_every_core(const std::function<void(Shard&)>& work) {
     });
   }
   for (auto& wait : waits) environment_.host.wait(wait);
+}
+
+void Broker::schedule_token_checks() {
+  runtime::Core& core = *cores_.front();
+  core.at(clock().steady() + std::chrono::milliseconds(settings_.tokens.check_interval_ms), [this, &core] {
+    Shard& shard = *shards_.front();
+    if (shard.logs_closed()) return;
+    metadata::ChangeSet changes;
+    changes.records = tokens_run_out(*shard.snapshot(), clock().wall_ms());
+    const std::size_t count = changes.records.size();
+    const auto next = [this, count](const metadata::CommitResult& removed) {
+      if (!removed) LOG_ERROR("tokens", "tokens that have run out were not removed: {}", removed.error().detail);
+      if (removed) LOG_INFO("tokens", "removed {} delegation tokens that had run out", count);
+      schedule_token_checks();
+    };
+    if (count == 0) return schedule_token_checks();
+    store_->commit(std::move(changes), metadata::Urgency::bulk, core, next);
+  });
 }
 
 void Broker::schedule_checkpoints() {

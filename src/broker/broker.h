@@ -160,6 +160,8 @@ class Broker {
   // Makes what the broker hands metrics of clients on with.
   base::Result<void, std::string> start_telemetry();
   void schedule_checkpoints();
+  // Removes delegation tokens that have run out, now and then.
+  void schedule_token_checks();
   bool note_checkpoint(std::size_t directory, const runtime::IoResult<void>& written);
   // Whether all of a directory's were written, by its index. Where the disk is at fault the directory goes offline.
   std::vector<bool> write_checkpoints(const std::vector<Shard::ClosedLog>& logs);

@@ -46,6 +46,7 @@ struct ConnectionInfo {
   std::string peer_host;  // 127.0.0.1
   const ListenerInfo* listener = nullptr;
   Principal principal;
+  bool by_token = false;  // the principal was shown by a delegation token
   // From ApiVersions; "unknown" until a client says.
   std::string client_software_name = "unknown";
   std::string client_software_version = "unknown";

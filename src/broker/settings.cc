@@ -53,6 +53,14 @@ base::Result<Settings, std::string> Settings::read(const config::Config& config)
     authorizer.allow_if_no_acl = config.get_bool("allow.everyone.if.no.acl.found");
   }
 
+  ASSIGN_OR_RETURN(s.sasl, read_sasl(config, s.listeners));
+  s.tokens.secret_key = config.find_password("delegation.token.secret.key").value_or("");
+  s.tokens.limits.max_lifetime_ms = config.get_long("delegation.token.max.lifetime.ms");
+  s.tokens.limits.expiry_ms = config.get_long("delegation.token.expiry.time.ms");
+  s.tokens.check_interval_ms = config.get_long("delegation.token.expiry.check.interval.ms");
+  s.login_max_bytes = config.get_int("sasl.server.max.receive.size");
+  s.failed_authentication_delay_ms = config.get_int("connection.failed.authentication.delay.ms");
+
   s.group.min_session_timeout_ms = config.get_int("group.min.session.timeout.ms");
   s.group.max_session_timeout_ms = config.get_int("group.max.session.timeout.ms");
   s.group.initial_rebalance_delay_ms = config.get_int("group.initial.rebalance.delay.ms");

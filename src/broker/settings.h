@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "broker/delegation_tokens.h"
 #include "broker/otlp_endpoint.h"
+#include "broker/sasl_settings.h"
 #include "config/config.h"
 #include "config/listeners.h"
 #include "coordinator/group_settings.h"
@@ -49,6 +51,11 @@ struct Settings {
   bool cleaner_enabled = true;                           // log.cleaner.enable
 
   std::optional<security::Authorizer::Options> authorizer;  // nothing: everyone may do everything
+
+  TokenSettings tokens;
+  SaslListeners sasl;                                 // as the broker starts
+  std::int32_t login_max_bytes = 512 * 1024;          // sasl.server.max.receive.size
+  std::int32_t failed_authentication_delay_ms = 100;  // connection.failed.authentication.delay.ms
 
   coordinator::GroupSettings group;
   std::int32_t group_slots = 50;                     // offsets.topic.num.partitions

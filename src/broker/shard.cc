@@ -64,6 +64,8 @@ Shard::Shard(Broker& broker, runtime::Core& core, std::uint64_t seed)
                       core.index(), broker.settings().cores, metrics_),
       groups_(*this, broker.settings().group),
       telemetry_(*this),
+      sasl_(broker.settings().sasl),
+      tokens_(broker.settings().tokens, broker.disk_pool()),
       keepers_(std::make_unique<LogKeepers>(*this)),
       broker_config_(broker.file_config()) {
   for (const auto& directory : broker.log_directories()) make_flush_scheduler(directory->path);
@@ -91,6 +93,7 @@ void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
   snapshot_ = snapshot;
   if (is_first) {
     load_acls();
+    tokens_.load(*snapshot_);
     telemetry_.config_changed(nullptr);
   }
   bool broker_changed = default_settings_ == nullptr;
@@ -111,6 +114,10 @@ void Shard::apply(const std::shared_ptr<const metadata::Snapshot>& snapshot,
       }
       if (const auto* added = std::get_if<records::AclAdded>(&record)) apply_acl(added->acl);
       if (const auto* removed = std::get_if<records::AclRemoved>(&record)) apply_acl(removed->acl);
+      if (const auto* created = std::get_if<records::DelegationTokenCreated>(&record))
+        tokens_.apply(*snapshot_, created->token.token_id);
+      if (const auto* removed = std::get_if<records::DelegationTokenRemoved>(&record))
+        tokens_.apply(*snapshot_, removed->token_id);
     }
   }
   if (broker_changed) reload_settings();
@@ -129,6 +136,7 @@ void Shard::reload_settings() {
   live_ = LiveSettings::read(broker_config_);
   default_settings_ = parse_topic_settings(
       config::effective_topic(config::Config(config::topic_table()), broker_config_), broker_config_);
+  reload_sasl(broker_config_);
   for (auto& [key, partition] : partitions_) {
     if (const metadata::Topic* topic = snapshot_->topic(key.topic_id)) {
       partition->set_settings(settings_of(*topic));
@@ -150,6 +158,20 @@ void Shard::reload_topic(const std::string& name) {
     found->second->set_settings(settings_of(*topic));
     touch(found->second);
   }
+}
+
+// A change that cannot be followed leaves what is in force; the next start says the same.
+void Shard::reload_sasl(const config::Config& broker_config) {
+  if (broker_.settings().sasl.empty()) return;
+  if (auto sasl = read_sasl(broker_config, broker_.settings().listeners))
+    sasl_ = std::move(*sasl);
+  else if (core_.index() == 0)
+    LOG_ERROR("config", "SASL stays as it was: {}", sasl.error());
+}
+
+std::shared_ptr<const SaslListener> Shard::sasl(std::string_view listener) const {
+  const auto found = sasl_.find(listener);
+  return found == sasl_.end() ? nullptr : found->second;
 }
 
 std::shared_ptr<const TopicSettings> Shard::settings_of(const metadata::Topic& topic) {

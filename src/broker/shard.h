@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "broker/client_telemetry.h"
+#include "broker/delegation_tokens.h"
 #include "broker/fetch_session.h"
 #include "broker/group_service.h"
 #include "broker/live_settings.h"
 #include "broker/metrics.h"
 #include "broker/partition.h"
+#include "broker/sasl_settings.h"
 #include "broker/topic_settings.h"
 #include "metadata/store.h"
 #include "protocol/compression.h"
@@ -59,6 +61,10 @@ class Shard {
   // The broker's settings that may change, as of snapshot(). `changed` is called after each change.
   [[nodiscard]] const LiveSettings& live() const { return live_; }
   void on_live_settings(std::function<void()> changed) { live_changed_ = std::move(changed); }
+  // The delegation tokens as of snapshot().
+  [[nodiscard]] DelegationTokens& tokens() { return tokens_; }
+  // How clients of the listener log in; null where they do not. An object stays as it is: a change makes another.
+  [[nodiscard]] std::shared_ptr<const SaslListener> sasl(std::string_view listener) const;
   [[nodiscard]] std::int64_t now_ms() const { return core_.clock().wall_ms(); }
 
   // The metadata as this core knows it.
@@ -140,6 +146,7 @@ class Shard {
   // After a change of the broker's settings, of a topic's own.
   void reload_settings();
   void reload_topic(const std::string& name);
+  void reload_sasl(const config::Config& broker_config);
   void make_flush_scheduler(const std::string& directory);
   void post_flush_turn(std::size_t directory);
   void flush_turn(std::size_t directory);
@@ -158,6 +165,8 @@ class Shard {
   GroupService groups_;
   ClientTelemetry telemetry_;
   std::optional<security::Authorizer> authorizer_;
+  SaslListeners sasl_;
+  DelegationTokens tokens_;
   std::unique_ptr<LogKeepers> keepers_;
   // Who waits for a sync in one directory. What is asked for while a round runs gathers for the next, and is named only
   // when that begins, so that a round covers everything appended before it.

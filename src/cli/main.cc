@@ -20,10 +20,14 @@ int main(int argc, char** argv) {
 
   thalweg::cli::ServeArguments serve_arguments;
   std::string config_file;
+  std::string scram_file;
   CLI::App* serve = app.add_subcommand("serve", "run the broker");
   serve->add_option("--config", config_file, "server.properties to read");
   serve->add_option("-o,--override", serve_arguments.overrides, "key=value over the file; may be given more than once")
       ->allow_extra_args(false);
+  serve->add_option(
+      "--add-scram-file", scram_file,
+      "SCRAM credentials for users that have none yet, a line each: SCRAM-SHA-256=[name=...,password=...]");
   serve->add_flag("--log-json", serve_arguments.json_log, "log lines as JSON");
   serve->add_option("--log-level", serve_arguments.log_level, "trace, debug, info, warn, error or off");
   CLI::App* configuration = app.add_subcommand("configuration", "print the reference of every configuration key");
@@ -47,6 +51,7 @@ int main(int argc, char** argv) {
   if (decode->parsed()) return thalweg::cli::decode(decode_arguments);
   if (serve->parsed()) {
     if (!config_file.empty()) serve_arguments.config_file = config_file;
+    if (!scram_file.empty()) serve_arguments.scram_file = scram_file;
     return thalweg::cli::serve(serve_arguments);
   }
   std::fputs(app.help().c_str(), stderr);

@@ -15,11 +15,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "broker/broker.h"
+#include "broker/scram_admin.h"
 #include "config/config.h"
 #include "config/load.h"
 #include "config/properties.h"
 #include "console/console.h"
 #include "runtime/file.h"
+#include "security/scram_file.h"
 #include "server/server.h"
 
 namespace thalweg::cli {
@@ -98,6 +100,18 @@ bool parse_level(const std::string& name, base::LogLevel& level) {
   return false;
 }
 
+using ScramLines = std::vector<security::ScramLine>;
+
+base::Result<ScramLines, std::string> read_scram_file(const std::optional<std::string>& path) {
+  if (!path) return ScramLines();
+  const auto fault = [](const std::string& what) { return std::unexpected("--add-scram-file: " + what); };
+  const auto text = config::read_text_file(*path);
+  if (!text) return fault(text.error());
+  auto lines = security::parse_scram_file(*text);
+  if (!lines) return fault(*path + ":" + lines.error());
+  return std::move(*lines);
+}
+
 }  // namespace
 
 int serve(const ServeArguments& arguments) {
@@ -114,6 +128,9 @@ int serve(const ServeArguments& arguments) {
   auto settings = broker::Settings::read(*config);
   if (!settings) return refuse(settings.error());
 
+  const auto scram_lines = read_scram_file(arguments.scram_file);
+  if (!scram_lines) return refuse(scram_lines.error());
+
   raise_descriptor_limit();
   const sigset_t signals = block_signals();
   const base::SystemClock clock;
@@ -129,6 +146,7 @@ int serve(const ServeArguments& arguments) {
   if (const auto bound = server.bind(); !bound) return refuse(bound.error());
   if (const auto bound = console.bind(); !bound) return refuse(bound.error());
   if (const auto started = broker.start(); !started) return refuse(started.error());
+  if (const auto added = broker::add_first_scram_users(broker, *scram_lines); !added) return refuse(added.error());
   LOG_INFO("thalweg", "node {} of cluster {}, {} event loops, data in {}", broker.settings().node_id,
            broker.cluster_id(), broker.core_count(), fmt::join(broker.settings().log_dirs, ", "));
   console.serve();

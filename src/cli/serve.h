@@ -9,7 +9,8 @@ namespace thalweg::cli {
 
 struct ServeArguments {
   std::optional<std::string> config_file;
-  std::vector<std::string> overrides;  // key=value, each over the file
+  std::vector<std::string> overrides;     // key=value, each over the file
+  std::optional<std::string> scram_file;  // credentials to add for users that have none
   bool json_log = false;
   std::string log_level = "info";
 };

@@ -6,6 +6,7 @@
 
 #include "base/endian.h"
 #include "base/log.h"
+#include "broker/broker.h"
 #include "protocol/wire.h"
 #include "server/handlers/handlers.h"
 
@@ -28,44 +29,6 @@ base::LogLimiter& closing_limiter() {
   return limiter;
 }
 
-// The header of a request. The client id is a 16-bit string in every version; version 2 has tagged fields behind it.
-struct Header {
-  std::int16_t api_key = 0;
-  std::int16_t api_version = 0;
-  std::int32_t correlation_id = 0;
-  std::string_view client_id;
-  std::size_t size = 0;
-};
-
-const char* parse_header(const base::Bytes& frame, Header& header) {
-  protocol::Reader reader(frame);
-  header.api_key = reader.fixed<std::int16_t>();
-  header.api_version = reader.fixed<std::int16_t>();
-  header.correlation_id = reader.fixed<std::int32_t>();
-  if (!reader.ok()) return "a request too short for its header";
-  const protocol::ApiInfo* api = protocol::find_api(header.api_key);
-  if (api == nullptr) return "an unknown API key";
-  std::optional<protocol::String> client_id;
-  reader.nullable_string(client_id, false, true);
-  if (client_id) header.client_id = client_id->view();
-  if (header.api_version >= api->first_flexible) {
-    protocol::UnknownTaggedFields ignored;
-    for (std::uint32_t left = reader.tagged_field_count(); left > 0 && reader.ok(); --left) {
-      const std::uint32_t tag = reader.uvarint();
-      const std::uint32_t size = reader.uvarint();
-      reader.unknown_tagged_field(ignored, tag, size);
-    }
-  }
-  if (!reader.ok()) return "an unreadable request header";
-  header.size = reader.position();
-  return nullptr;
-}
-
-std::string_view api_name(std::int16_t key) {
-  const protocol::ApiInfo* api = protocol::find_api(key);
-  return api == nullptr ? std::string_view("unknown") : api->name;
-}
-
 }  // namespace
 
 Connection::Connection(broker::Shard& shard, InFlightBytes& in_flight, Limits limits,
@@ -79,6 +42,7 @@ Connection::Connection(broker::Shard& shard, InFlightBytes& in_flight, Limits li
   info_.peer = stream_->peer();
   info_.peer_host = stream_->peer_host();
   info_.listener = &listener;
+  if (auto sasl = shard.sasl(listener.name)) login_ = std::make_unique<Login>(shard, info_, std::move(sasl));
 }
 
 Connection::~Connection() {
@@ -91,7 +55,8 @@ Awaitable<void> Connection::serve() {
     base::Bytes frame;
     if (!co_await read_frame(frame)) break;
     last_active_ = shard_.core().clock().steady();
-    if (!co_await handle(std::move(frame))) break;
+    const bool is_login = login_ && !login_->complete();
+    if (is_login ? !co_await log_in(std::move(frame)) : !co_await handle(std::move(frame))) break;
   }
   // Answers that are under way still go out where the peer has only stopped sending.
   if (!closed_) co_await wait_for_answers(0);
@@ -103,6 +68,7 @@ void Connection::close() {
   if (std::exchange(closed_, true)) return;
   stream_->close();
   wake_waiter();
+  if (held_back_) std::exchange(held_back_, nullptr)(0);
 }
 
 void Connection::fail(const std::string& why) {
@@ -164,8 +130,11 @@ Awaitable<bool> Connection::read_frame(base::Bytes& frame) {
     std::size_t want = kSizeBytes;
     if (have >= kSizeBytes) {
       const auto size = base::load_be<std::int32_t>(block_.data() + begin_);
-      if (size < 0 || static_cast<std::size_t>(size) > limits_.frame_bytes) {
-        fail(fmt::format("a frame of {} bytes; socket.request.max.bytes is {}", size, limits_.frame_bytes));
+      if (size < 0 || static_cast<std::size_t>(size) > frame_limit()) {
+        fail(fmt::format("a frame of {} bytes; {} is {}", size,
+                         frame_limit() == limits_.frame_bytes ? "socket.request.max.bytes"
+                                                              : "sasl.server.max.receive.size, before the login,",
+                         frame_limit()));
         co_return false;
       }
       want = kSizeBytes + static_cast<std::size_t>(size);
@@ -199,23 +168,97 @@ Awaitable<bool> Connection::read_frame(base::Bytes& frame) {
   }
 }
 
+std::size_t Connection::frame_limit() const {
+  const bool is_login = login_ && !login_->complete();
+  return is_login ? std::min(limits_.login_frame_bytes, limits_.frame_bytes) : limits_.frame_bytes;
+}
+
+// What was charged while the frame came counts for it; the rest is charged now.
+Awaitable<bool> Connection::charge(Slot& slot, std::size_t frame_bytes) {
+  slot.charged_bytes = std::max(charged_ahead_, frame_bytes);
+  const std::size_t rest = slot.charged_bytes - charged_ahead_;
+  if (std::exchange(charged_ahead_, 0) > 0) in_flight_.remove_partial(this);
+  if (!in_flight_.try_acquire(rest)) co_await in_flight_.acquire(rest);
+  if (closed_) in_flight_.release(std::exchange(slot.charged_bytes, 0));
+  co_return !closed_;
+}
+
+std::shared_ptr<broker::RequestContext> Connection::context_of(const RequestHeader& header) {
+  return std::make_shared<broker::RequestContext>(broker::RequestContext{.broker = shard_.broker(),
+                                                                         .shard = shard_,
+                                                                         .core = shard_.core(),
+                                                                         .connection = info_,
+                                                                         .api_key = static_cast<ApiKey>(header.api_key),
+                                                                         .version = header.api_version,
+                                                                         .correlation_id = header.correlation_id,
+                                                                         .client_id = header.client_id,
+                                                                         .received = last_active_});
+}
+
+Awaitable<bool> Connection::log_in(base::Bytes frame) {
+  if (login_->takes_bare_tokens()) {
+    auto slot = std::make_shared<Slot>();
+    if (!co_await charge(*slot, frame.size())) co_return false;
+    slots_.push_back(slot);
+    Login::Outcome outcome = co_await login_->bare_token(std::move(frame));
+    co_return co_await finish_login_step(std::move(slot), std::move(outcome));
+  }
+  RequestHeader header;
+  if (const char* fault = parse_header(frame, header)) {
+    fail(fmt::format("{} (API key {}, version {}) before the login", fault, header.api_key, header.api_version));
+    co_return false;
+  }
+  co_return co_await log_in(context_of(header), frame.slice(header.size));
+}
+
+Awaitable<bool> Connection::log_in(std::shared_ptr<broker::RequestContext> context, base::Bytes body) {
+  auto slot = std::make_shared<Slot>();
+  if (!co_await charge(*slot, body.size())) co_return false;
+  slots_.push_back(slot);
+  Login::Outcome outcome = co_await login_->request(*context, std::move(body));
+  co_return co_await finish_login_step(std::move(slot), std::move(outcome));
+}
+
+Awaitable<bool> Connection::finish_login_step(std::shared_ptr<Slot> slot, Login::Outcome outcome) {
+  using Next = Login::Outcome::Next;
+  if (!outcome.why.empty()) fail(outcome.why);
+  if (outcome.next == Next::end_later)
+    co_await hold_back(std::chrono::milliseconds(shard_.broker().settings().failed_authentication_delay_ms));
+  outcome.reply.close = outcome.next != Next::go_on;
+  answer(*slot, std::move(outcome.reply));
+  // A client waits for each answer before it goes on, so one that does not read keeps us from reading.
+  if (!closed_) co_await wait_for_answers(0);
+  co_return !closed_ && !close_after_write_;
+}
+
+Awaitable<void> Connection::hold_back(std::chrono::milliseconds delay) {
+  if (closed_ || delay.count() <= 0) co_return;
+  runtime::Core& core = shard_.core();
+  co_await runtime::suspend<int>([this, &core, delay](runtime::Resume<int> resume) {
+    held_back_ = std::move(resume);
+    core.at(core.clock().steady() + delay, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self && self->held_back_) std::exchange(self->held_back_, nullptr)(0);
+    });
+  });
+}
+
 Awaitable<bool> Connection::handle(base::Bytes frame) {
-  Header header;
+  RequestHeader header;
   if (const char* fault = parse_header(frame, header)) {
     fail(fmt::format("{} (API key {}, version {})", fault, header.api_key, header.api_version));
     co_return false;
   }
   auto slot = std::make_shared<Slot>();
-  auto context =
-      std::make_shared<broker::RequestContext>(broker::RequestContext{.broker = shard_.broker(),
-                                                                      .shard = shard_,
-                                                                      .core = shard_.core(),
-                                                                      .connection = info_,
-                                                                      .api_key = static_cast<ApiKey>(header.api_key),
-                                                                      .version = header.api_version,
-                                                                      .correlation_id = header.correlation_id,
-                                                                      .client_id = header.client_id,
-                                                                      .received = last_active_});
+  auto context = context_of(header);
+  if (login_) {
+    if (context->api_key == ApiKey::sasl_handshake && login_->begin_again(last_active_))
+      co_return co_await log_in(std::move(context), frame.slice(header.size));
+    if (login_->expired(last_active_)) {
+      fail(fmt::format("{} after the end of the session; the client must log in again", api_name(header.api_key)));
+      co_return false;
+    }
+  }
 
   const ServedApi* api = find_served(header.api_key);
   if (api == nullptr || !serves(*api, header.api_version, limits_.unstable_versions)) {
@@ -236,15 +279,7 @@ Awaitable<bool> Connection::handle(base::Bytes frame) {
     co_return false;
   }
 
-  // What was charged while the frame came counts for it; the rest is charged now.
-  slot->charged_bytes = std::max(charged_ahead_, frame.size());
-  const std::size_t rest = slot->charged_bytes - charged_ahead_;
-  if (std::exchange(charged_ahead_, 0) > 0) in_flight_.remove_partial(this);
-  if (!in_flight_.try_acquire(rest)) co_await in_flight_.acquire(rest);
-  if (closed_) {
-    in_flight_.release(slot->charged_bytes);
-    co_return false;
-  }
+  if (!co_await charge(*slot, frame.size())) co_return false;
   slots_.push_back(slot);
   if (api->pipelined) {
     shard_.core().spawn(

@@ -5,6 +5,7 @@
 // for those that are pipelined (Produce): these start in order and their answers wait for their turn.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -18,13 +19,16 @@
 #include "runtime/stream.h"
 #include "server/dispatch.h"
 #include "server/in_flight.h"
+#include "server/login.h"
+#include "server/request_header.h"
 
 namespace thalweg::server {
 
 class Connection final : public std::enable_shared_from_this<Connection>, private PartialFrame {
  public:
   struct Limits {
-    std::size_t frame_bytes = 100 << 20;  // socket.request.max.bytes
+    std::size_t frame_bytes = 100 << 20;         // socket.request.max.bytes
+    std::size_t login_frame_bytes = 512 * 1024;  // sasl.server.max.receive.size
     bool unstable_versions = false;
   };
 
@@ -66,6 +70,18 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   void take_block(std::size_t capacity);
   void give_block_back();
 
+  // The largest frame that is read now: a small one from a client that is not logged in.
+  [[nodiscard]] std::size_t frame_limit() const;
+  // Charges for a whole frame, of which some may be charged for already. False where the connection ended meanwhile.
+  runtime::Awaitable<bool> charge(Slot& slot, std::size_t frame_bytes);
+  [[nodiscard]] std::shared_ptr<broker::RequestContext> context_of(const RequestHeader& header);
+  // Hands a frame to the login that is not complete. False where the connection ends.
+  runtime::Awaitable<bool> log_in(base::Bytes frame);
+  runtime::Awaitable<bool> log_in(std::shared_ptr<broker::RequestContext> context, base::Bytes body);
+  runtime::Awaitable<bool> finish_login_step(std::shared_ptr<Slot> slot, Login::Outcome outcome);
+  // Waits for a while, or until the connection is closed.
+  runtime::Awaitable<void> hold_back(std::chrono::milliseconds delay);
+
   // Runs one request. False where the connection ends.
   runtime::Awaitable<bool> handle(base::Bytes frame);
   runtime::Awaitable<void> process(std::shared_ptr<Slot> slot, std::shared_ptr<broker::RequestContext> context,
@@ -86,6 +102,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   const Limits limits_;
   std::unique_ptr<runtime::Stream> stream_;
   broker::ConnectionInfo info_;
+  std::unique_ptr<Login> login_;  // null: the listener knows nobody
   base::SteadyTime last_active_;
   base::SteadyTime last_byte_;
 
@@ -102,6 +119,7 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   bool closed_ = false;
   std::size_t waiting_for_ = 0;
   runtime::Resume<int> waiter_;
+  runtime::Resume<int> held_back_;
 };
 
 }  // namespace thalweg::server

@@ -82,9 +82,6 @@ base::Result<void, std::string> Server::bind_one(const config::Endpoint& endpoin
   const auto fault = [&](const std::string& what) {
     return std::unexpected("listeners: " + url_of(info, endpoint.host, endpoint.port) + ": " + what);
   };
-  if (config::uses_sasl(endpoint.protocol))
-    return fault("the security protocol " + info.security_protocol +
-                 " is not served by this release; allowed: PLAINTEXT, SSL");
   std::unique_ptr<TlsListener> tls;
   std::shared_ptr<SSL_CTX> tls_context;
   if (config::uses_tls(endpoint.protocol)) {
@@ -158,6 +155,7 @@ bool Server::reload_tls(TlsListener::Force force) {
 
 Connection::Limits Server::limits() const {
   return {.frame_bytes = static_cast<std::size_t>(broker_.settings().request_max_bytes),
+          .login_frame_bytes = static_cast<std::size_t>(std::max(broker_.settings().login_max_bytes, 0)),
           .unstable_versions = broker_.settings().unstable_api_versions};
 }
 

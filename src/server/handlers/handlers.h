@@ -9,10 +9,14 @@
 #include "broker/request_context.h"
 #include "protocol/messages/alter_configs_request.h"
 #include "protocol/messages/alter_configs_response.h"
+#include "protocol/messages/alter_user_scram_credentials_request.h"
+#include "protocol/messages/alter_user_scram_credentials_response.h"
 #include "protocol/messages/api_versions_request.h"
 #include "protocol/messages/api_versions_response.h"
 #include "protocol/messages/create_acls_request.h"
 #include "protocol/messages/create_acls_response.h"
+#include "protocol/messages/create_delegation_token_request.h"
+#include "protocol/messages/create_delegation_token_response.h"
 #include "protocol/messages/create_partitions_request.h"
 #include "protocol/messages/create_partitions_response.h"
 #include "protocol/messages/create_topics_request.h"
@@ -31,10 +35,16 @@
 #include "protocol/messages/describe_cluster_response.h"
 #include "protocol/messages/describe_configs_request.h"
 #include "protocol/messages/describe_configs_response.h"
+#include "protocol/messages/describe_delegation_token_request.h"
+#include "protocol/messages/describe_delegation_token_response.h"
 #include "protocol/messages/describe_groups_request.h"
 #include "protocol/messages/describe_groups_response.h"
 #include "protocol/messages/describe_topic_partitions_request.h"
 #include "protocol/messages/describe_topic_partitions_response.h"
+#include "protocol/messages/describe_user_scram_credentials_request.h"
+#include "protocol/messages/describe_user_scram_credentials_response.h"
+#include "protocol/messages/expire_delegation_token_request.h"
+#include "protocol/messages/expire_delegation_token_response.h"
 #include "protocol/messages/fetch_request.h"
 #include "protocol/messages/fetch_response.h"
 #include "protocol/messages/find_coordinator_request.h"
@@ -71,6 +81,12 @@
 #include "protocol/messages/produce_response.h"
 #include "protocol/messages/push_telemetry_request.h"
 #include "protocol/messages/push_telemetry_response.h"
+#include "protocol/messages/renew_delegation_token_request.h"
+#include "protocol/messages/renew_delegation_token_response.h"
+#include "protocol/messages/sasl_authenticate_request.h"
+#include "protocol/messages/sasl_authenticate_response.h"
+#include "protocol/messages/sasl_handshake_request.h"
+#include "protocol/messages/sasl_handshake_response.h"
 #include "protocol/messages/sync_group_request.h"
 #include "protocol/messages/sync_group_response.h"
 #include "runtime/await.h"
@@ -134,6 +150,25 @@ Awaitable<AnswerOrClose<protocol::DescribeAclsResponse>> describe_acls(RequestCo
                                                                        protocol::DescribeAclsRequest request);
 Awaitable<AnswerOrClose<protocol::DeleteAclsResponse>> delete_acls(RequestContext& context,
                                                                    protocol::DeleteAclsRequest request);
+
+// These answer who is logged in already, or needs no login; the logins themselves are Login's (server/login.h).
+Awaitable<protocol::SaslHandshakeResponse> sasl_handshake(RequestContext& context,
+                                                          protocol::SaslHandshakeRequest request);
+Awaitable<protocol::SaslAuthenticateResponse> sasl_authenticate(RequestContext& context,
+                                                                protocol::SaslAuthenticateRequest request);
+Awaitable<protocol::DescribeUserScramCredentialsResponse> describe_user_scram_credentials(
+    RequestContext& context, protocol::DescribeUserScramCredentialsRequest request);
+Awaitable<protocol::AlterUserScramCredentialsResponse> alter_user_scram_credentials(
+    RequestContext& context, protocol::AlterUserScramCredentialsRequest request);
+
+Awaitable<protocol::CreateDelegationTokenResponse> create_delegation_token(
+    RequestContext& context, protocol::CreateDelegationTokenRequest request);
+Awaitable<protocol::RenewDelegationTokenResponse> renew_delegation_token(RequestContext& context,
+                                                                         protocol::RenewDelegationTokenRequest request);
+Awaitable<protocol::ExpireDelegationTokenResponse> expire_delegation_token(
+    RequestContext& context, protocol::ExpireDelegationTokenRequest request);
+Awaitable<protocol::DescribeDelegationTokenResponse> describe_delegation_token(
+    RequestContext& context, protocol::DescribeDelegationTokenRequest request);
 
 Awaitable<protocol::FindCoordinatorResponse> find_coordinator(RequestContext& context,
                                                               protocol::FindCoordinatorRequest request);
