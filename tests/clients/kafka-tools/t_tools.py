@@ -1,12 +1,16 @@
 """t_tools.py BOOTSTRAP LIB: Kafka's own command-line tools against one broker."""
+import datetime
 import functools
+import os
+import pathlib
 import re
 import sys
+import tempfile
 import time
 
 from tools import Tools
 
-from check import Check, need  # beside python/, which tools.py puts on the path
+from check import Check, Skip, need  # beside python/, which tools.py puts on the path
 
 BOOT = ["--bootstrap-server", sys.argv[1]]
 tool = Tools(sys.argv[2])
@@ -154,6 +158,59 @@ def acls_remove():
     until("still listed", lambda: "resourceType" not in acls("--list", "--principal", f"User:{topic}"))
 
 
+def login(folder, mechanism, user, password, more=""):
+    """The options of a tool that logs in, on the listener with SASL."""
+    if "SASL_BOOTSTRAP" not in os.environ:
+        raise Skip("no SASL address given")
+    module = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
+    path = pathlib.Path(folder) / f"{user}.properties"
+    path.write_text(f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism={mechanism}\nsasl.jaas.config="
+                    f"org.apache.kafka.common.security.{module}LoginModule required username=\"{user}\" "
+                    f"password=\"{password}\"{more};\n")
+    return ["--bootstrap-server", os.environ["SASL_BOOTSTRAP"], "--command-config", path]
+
+
+def scram():
+    """A user gets a password for each mechanism, logs in with it, and loses one of the two."""
+    entity = ["--entity-type", "users", "--entity-name", topic]
+    tool("ConfigCommand", *BOOT, "--alter", *entity, "--add-config",
+         "SCRAM-SHA-256=[iterations=8192,password=pencil],SCRAM-SHA-512=[password=eraser]")
+    out = tool("ConfigCommand", *BOOT, "--describe", *entity)
+    need("SCRAM-SHA-256=iterations=8192" in out and "SCRAM-SHA-512=iterations=4096" in out, out)
+    with tempfile.TemporaryDirectory() as folder:
+        for mechanism, password in ("SCRAM-SHA-256", "pencil"), ("SCRAM-SHA-512", "eraser"):
+            need(topic in tool("TopicCommand", *login(folder, mechanism, topic, password), "--list"), "not listed")
+            code, out = tool.ends("TopicCommand", *login(folder, mechanism, topic, "wrong"), "--list")
+            need(code == 1 and "SaslAuthenticationException" in out and f"with SASL mechanism {mechanism}" in out, out)
+    tool("ConfigCommand", *BOOT, "--alter", *entity, "--delete-config", "SCRAM-SHA-256")
+    out = tool("ConfigCommand", *BOOT, "--describe", *entity)
+    need("SCRAM-SHA-256" not in out and "SCRAM-SHA-512=iterations=4096" in out, out)
+
+
+def tokens():
+    """A token is made, logs in, is renewed and deleted."""
+    with tempfile.TemporaryDirectory() as folder:
+        user = os.environ.get("SASL_USER", "")
+        plain = login(folder, "PLAIN", user, os.environ.get("SASL_PASSWORD", ""))
+        command = functools.partial(tool, "DelegationTokenCommand", *plain)
+        out = command("--create", "--max-life-time-period", 600000, "--renewer-principal", f"User:{topic}")
+        found = re.search(rf"^(\S+)\s+(\S+==)\s+User:{user}\s+User:{user}\s+\[?User:{topic}\]?\s", out, re.M)
+        need(found, out)
+        token, hmac = found.groups()
+        until("not described", lambda: token in command("--describe", "--owner-principal", f"User:{user}"))
+        need(token not in command("--describe", "--owner-principal", "User:somebody"), "described for somebody else")
+        by_token = login(folder, "SCRAM-SHA-512", token, hmac, ' tokenauth="true"')
+        need(topic in tool("TopicCommand", *by_token, "--list"), "not listed")
+        code, out = tool.ends("DelegationTokenCommand", *by_token, "--create", "--max-life-time-period", 1)
+        need(code == 1 and "UnsupportedByAuthenticationException" in out, out)
+        out = command("--renew", "--renew-time-period", 300000, "--hmac", hmac)
+        need("New expiry date" in out and str(datetime.date.today().year) in out, out)
+        command("--expire", "--expiry-time-period", -1, "--hmac", hmac)
+        until("still described", lambda: token not in command("--describe"))
+        code, out = tool.ends("DelegationTokenCommand", *plain, "--renew", "--renew-time-period", -1, "--hmac", hmac)
+        need(code == 1 and "DelegationTokenNotFoundException" in out, out)
+
+
 def delete():
     topics("--delete", "--topic", topic)
     until("still listed", lambda: topic not in topics("--list").split())
@@ -185,5 +242,7 @@ c("console-consumer-partition", console_consumer)
 c("acls-add", acls_add)
 c("acls-match", acls_match)
 c("acls-remove", acls_remove)
+c("scram-users", scram)
+c("delegation-tokens", tokens)
 c("topics-delete", delete)
 c.done()

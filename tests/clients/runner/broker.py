@@ -7,12 +7,18 @@ import subprocess
 import tempfile
 import time
 
-LISTENING = re.compile(rb"listening on PLAINTEXT://(127\.0\.0\.1:\d+)")
+LISTENING = {name: re.compile(rb"listening on " + name.encode() + rb"://(127\.0\.0\.1:\d+)")
+             for name in ("PLAINTEXT", "SASL_PLAINTEXT")}
+SASL_USER, SASL_PASSWORD = "clients", "clients-secret"
 START_SECONDS = 60  # it takes a moment; this is for a machine that is busy
 STOP_SECONDS = 30
 PROPERTIES = """\
 node.id=1
-listeners=PLAINTEXT://127.0.0.1:0
+listeners=PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+listener.name.sasl_plaintext.plain.sasl.jaas.config=\
+    org.apache.kafka.common.security.plain.PlainLoginModule required user_{user}="{password}";
+delegation.token.secret.key=the clients' key
 log.dirs={data}
 num.partitions=4
 group.initial.rebalance.delay.ms=0
@@ -28,7 +34,8 @@ class BrokerError(Exception):
 
 
 class Broker:
-    """Runs `BINARY serve` in a folder of its own, which stands for {data} in the properties."""
+    """Runs `BINARY serve` in a folder of its own, which stands for {data} in the properties; {user} and {password} stand
+    for who may log in by PLAIN."""
 
     def __init__(self, binary, properties=PROPERTIES):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="thalweg-clients-"))
@@ -36,25 +43,30 @@ class Broker:
         self.log = self.folder / "broker.log"
         self._binary = binary
         self._properties = properties
+        self.sasl = {}  # once started: what tells the clients of the listener with SASL
         self._process = None
         self._stopped = False
 
     def start(self):
         """Starts the broker and returns the HOST:PORT that it listens on."""
         config = self.folder / "server.properties"
-        config.write_text(self._properties.format(data=self.data))
+        config.write_text(self._properties.format(data=self.data, user=SASL_USER, password=SASL_PASSWORD))
         with self.log.open("wb") as log:
             self._process = subprocess.Popen(
                 [self._binary, "serve", "--config", str(config)], cwd=self.folder,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
-            if found := LISTENING.search(self.log.read_bytes()):
-                return found[1].decode()
+            log = self.log.read_bytes()
+            found = {name: pattern.search(log) for name, pattern in LISTENING.items()}
+            if all(found.values()):
+                self.sasl = {"SASL_BOOTSTRAP": found["SASL_PLAINTEXT"][1].decode(), "SASL_USER": SASL_USER,
+                             "SASL_PASSWORD": SASL_PASSWORD}
+                return found["PLAINTEXT"][1].decode()
             if (code := self._process.poll()) is not None:
                 raise BrokerError(f"ended with exit code {code} while starting, see {self.log}")
             time.sleep(0.01)
-        raise BrokerError(f"said no 'listening on PLAINTEXT://…' in {START_SECONDS} s, see {self.log}")
+        raise BrokerError(f"said no 'listening on …' of its listeners in {START_SECONDS} s, see {self.log}")
 
     def died(self):
         """Whether the broker ended by itself."""
