@@ -53,22 +53,6 @@ Result<config::Overrides> checked_configs(const NewTopic& topic, const config::C
   return overrides;
 }
 
-// Checks that the brokers of one partition are just this one.
-Result<void> check_brokers(const ManualAssignment& assignment, std::int32_t node_id) {
-  if (assignment.brokers.empty())
-    return fail(ErrorCode::invalid_replica_assignment, "Each partition needs a broker; an assignment names none");
-  for (std::size_t i = 0; i < assignment.brokers.size(); ++i) {
-    if (std::ranges::count(assignment.brokers, assignment.brokers[i]) > 1)
-      return fail(ErrorCode::invalid_replica_assignment,
-                  fmt::format("An assignment names broker {} twice", assignment.brokers[i]));
-  }
-  for (const std::int32_t broker : assignment.brokers)
-    if (broker != node_id)
-      return fail(ErrorCode::invalid_replica_assignment,
-                  fmt::format("An assignment names broker {}, and there is only {}", broker, node_id));
-  return {};
-}
-
 struct Shape {
   std::int32_t partitions = 0;
   std::int16_t replication_factor = 1;
@@ -125,6 +109,21 @@ std::vector<records::PartitionPlacement> placements(const RequestContext& contex
 }
 
 }  // namespace
+
+Result<void> check_brokers(const ManualAssignment& assignment, std::int32_t node_id) {
+  if (assignment.brokers.empty())
+    return fail(ErrorCode::invalid_replica_assignment, "Each partition needs a broker; an assignment names none");
+  for (std::size_t i = 0; i < assignment.brokers.size(); ++i) {
+    if (std::ranges::count(assignment.brokers, assignment.brokers[i]) > 1)
+      return fail(ErrorCode::invalid_replica_assignment,
+                  fmt::format("An assignment names broker {} twice", assignment.brokers[i]));
+  }
+  for (const std::int32_t broker : assignment.brokers)
+    if (broker != node_id)
+      return fail(ErrorCode::invalid_replica_assignment,
+                  fmt::format("An assignment names broker {}, and there is only {}", broker, node_id));
+  return {};
+}
 
 std::optional<std::string> topic_name_fault(std::string_view name) {
   if (name.empty()) return "A topic needs a name";

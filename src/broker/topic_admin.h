@@ -27,6 +27,10 @@ struct ManualAssignment {
   std::vector<std::int32_t> brokers;
 };
 
+// Checks that the brokers of one partition are just this one.
+//   errors   invalid_replica_assignment
+protocol::Result<void> check_brokers(const ManualAssignment& assignment, std::int32_t node_id);
+
 struct NewTopic {
   std::string name;
   std::int32_t partitions = -1;          // -1: num.partitions

@@ -15,7 +15,8 @@ std::string range(int lowest, int highest) {
   return lowest == highest ? fmt::format("{}", lowest) : fmt::format("{}-{}", lowest, highest);
 }
 
-// The rows of the table in the documentation that begin with a served API: "| NAME | KEY | VERSIONS |".
+// The rows of the table in the documentation that are about a served API: "| NAME | KEY | VERSIONS | ...", where the
+// versions of others are "-".
 std::set<std::string> documented() {
   std::ifstream page(std::string(std::getenv("THALWEG_SOURCE_DIR")) + "/docs/compatibility.md");
   std::set<std::string> rows;
@@ -24,7 +25,9 @@ std::set<std::string> documented() {
     if (line.starts_with("| API | key | versions |")) in_table = true;
     if (line.empty()) in_table = false;
     if (!in_table || line.starts_with("| API") || line.starts_with("| ---")) continue;
-    rows.insert(line.substr(0, line.rfind(" | ")));
+    std::size_t end = 0;
+    for (int cell = 0; cell < 3; ++cell) end = line.find(" | ", end + 1);
+    if (const std::string row = line.substr(0, end); !row.ends_with(" | -")) rows.insert(row);
   }
   return rows;
 }

@@ -38,8 +38,8 @@ class SetupFailed(Exception):
 class Connection:
     """A socket that speaks in frames: four bytes of size, then as many bytes."""
 
-    def __init__(self, host, port, timeout=30.0):
-        self.socket = socket.create_connection((host, port), timeout=timeout)
+    def __init__(self, host, port, timeout=30.0, source=None):
+        self.socket = socket.create_connection((host, port), timeout, (source, 0) if source else None)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.timeout = timeout
 
@@ -233,6 +233,12 @@ UNORDERED = {
     ("DescribeAclsResponse", "resources"),
     ("DescribeAclsResponse", "resources[].acls"),
     ("DeleteAclsResponse", "filterResults[].matchingAcls"),
+    ("DescribeProducersResponse", "topics[].partitions[].activeProducers"),
+    ("DescribeLogDirsResponse", "results"),
+    ("DescribeLogDirsResponse", "results[].topics"),
+    ("DescribeLogDirsResponse", "results[].topics[].partitions"),
+    ("AlterReplicaLogDirsResponse", "results"),
+    ("AlterReplicaLogDirsResponse", "results[].partitions"),
 }
 
 # A member id that a coordinator made up: what it was made from, and something random.
@@ -240,7 +246,14 @@ MEMBER_ID = re.compile(r"(.*)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", re
 MEMBER_FIELDS = {"memberId", "leader"}
 
 TEXTS = {"errorMessage", "batchIndexErrorMessage"}
-TIMES = {"logAppendTimeMs", "timestamp", "baseTimestamp", "maxTimestamp"}
+TIMES = {
+    "logAppendTimeMs",
+    "timestamp",
+    "baseTimestamp",
+    "maxTimestamp",
+    "lastFetchTimestamp",
+    "lastCaughtUpTimestamp",
+}
 
 
 class Session:
@@ -263,8 +276,9 @@ class Session:
 
     # -- connections ---------------------------------------------------------------------------------------------------
 
-    def connect(self):
-        connection = Connection(self.host, self.port)
+    def connect(self, source=None):
+        """A connection more, from another address of this machine where `source` is given."""
+        connection = Connection(self.host, self.port, source=source)
         self._connections.append(connection)
         return connection
 

@@ -11,6 +11,10 @@
 #include "protocol/messages/alter_configs_response.h"
 #include "protocol/messages/alter_user_scram_credentials_request.h"
 #include "protocol/messages/alter_user_scram_credentials_response.h"
+#include "protocol/messages/add_raft_voter_request.h"
+#include "protocol/messages/add_raft_voter_response.h"
+#include "protocol/messages/alter_partition_reassignments_request.h"
+#include "protocol/messages/alter_partition_reassignments_response.h"
 #include "protocol/messages/api_versions_request.h"
 #include "protocol/messages/api_versions_response.h"
 #include "protocol/messages/create_acls_request.h"
@@ -39,12 +43,18 @@
 #include "protocol/messages/describe_delegation_token_response.h"
 #include "protocol/messages/describe_groups_request.h"
 #include "protocol/messages/describe_groups_response.h"
+#include "protocol/messages/describe_producers_request.h"
+#include "protocol/messages/describe_producers_response.h"
+#include "protocol/messages/describe_quorum_request.h"
+#include "protocol/messages/describe_quorum_response.h"
 #include "protocol/messages/describe_topic_partitions_request.h"
 #include "protocol/messages/describe_topic_partitions_response.h"
 #include "protocol/messages/describe_user_scram_credentials_request.h"
 #include "protocol/messages/describe_user_scram_credentials_response.h"
 #include "protocol/messages/expire_delegation_token_request.h"
 #include "protocol/messages/expire_delegation_token_response.h"
+#include "protocol/messages/elect_leaders_request.h"
+#include "protocol/messages/elect_leaders_response.h"
 #include "protocol/messages/fetch_request.h"
 #include "protocol/messages/fetch_response.h"
 #include "protocol/messages/find_coordinator_request.h"
@@ -67,6 +77,8 @@
 #include "protocol/messages/list_groups_response.h"
 #include "protocol/messages/list_offsets_request.h"
 #include "protocol/messages/list_offsets_response.h"
+#include "protocol/messages/list_partition_reassignments_request.h"
+#include "protocol/messages/list_partition_reassignments_response.h"
 #include "protocol/messages/metadata_request.h"
 #include "protocol/messages/metadata_response.h"
 #include "protocol/messages/offset_commit_request.h"
@@ -87,8 +99,16 @@
 #include "protocol/messages/sasl_authenticate_response.h"
 #include "protocol/messages/sasl_handshake_request.h"
 #include "protocol/messages/sasl_handshake_response.h"
+#include "protocol/messages/remove_raft_voter_request.h"
+#include "protocol/messages/remove_raft_voter_response.h"
 #include "protocol/messages/sync_group_request.h"
 #include "protocol/messages/sync_group_response.h"
+#include "protocol/messages/unregister_broker_request.h"
+#include "protocol/messages/unregister_broker_response.h"
+#include "protocol/messages/unregister_controller_request.h"
+#include "protocol/messages/unregister_controller_response.h"
+#include "protocol/messages/update_features_request.h"
+#include "protocol/messages/update_features_response.h"
 #include "runtime/await.h"
 
 namespace thalweg::server::handlers {
@@ -193,5 +213,24 @@ Awaitable<protocol::PushTelemetryResponse> push_telemetry(RequestContext& contex
 // notice.
 using ProduceAnswer = AnswerOrClose<protocol::ProduceResponse>;
 Awaitable<ProduceAnswer> produce(RequestContext& context, protocol::ProduceRequest request);
+Awaitable<protocol::ElectLeadersResponse> elect_leaders(RequestContext& context, protocol::ElectLeadersRequest request);
+Awaitable<protocol::AlterPartitionReassignmentsResponse> alter_partition_reassignments(
+    RequestContext& context, protocol::AlterPartitionReassignmentsRequest request);
+Awaitable<protocol::ListPartitionReassignmentsResponse> list_partition_reassignments(
+    RequestContext& context, protocol::ListPartitionReassignmentsRequest request);
+Awaitable<protocol::DescribeProducersResponse> describe_producers(RequestContext& context,
+                                                                  protocol::DescribeProducersRequest request);
+Awaitable<protocol::DescribeQuorumResponse> describe_quorum(RequestContext& context,
+                                                            protocol::DescribeQuorumRequest request);
+Awaitable<protocol::UpdateFeaturesResponse> update_features(RequestContext& context,
+                                                            protocol::UpdateFeaturesRequest request);
+Awaitable<protocol::UnregisterBrokerResponse> unregister_broker(RequestContext& context,
+                                                                protocol::UnregisterBrokerRequest request);
+Awaitable<protocol::AddRaftVoterResponse> add_raft_voter(RequestContext& context,
+                                                         protocol::AddRaftVoterRequest request);
+Awaitable<protocol::RemoveRaftVoterResponse> remove_raft_voter(RequestContext& context,
+                                                               protocol::RemoveRaftVoterRequest request);
+Awaitable<protocol::UnregisterControllerResponse> unregister_controller(RequestContext& context,
+                                                                        protocol::UnregisterControllerRequest request);
 
 }  // namespace thalweg::server::handlers
