@@ -225,6 +225,7 @@ LANGUAGES = {language.name: language for language in (
     Language("kafka-tools", (JDK, MAVEN), (), build_java, {
         "kafka-tools": tool_program("kafka-tools/t_tools.py"),
         "group-tools": tool_program("kafka-tools/t_group_tools.py"),
+        "kafka-configs": tool_program("kafka-tools/t_configs.py"),
         "log-files": tool_program("kafka-tools/t_log_files.py"),
     }, after_stop=("log-files",)),
     Language("java", (JDK, MAVEN), (), build_java, {
