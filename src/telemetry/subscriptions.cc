@@ -22,9 +22,9 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// What the client is known by under the name of a selector; null where it is not known.
+// What the client is known by under the name of a selector; null where there is no such selector.
 const std::string* attribute_of(const ClientFacts& client, std::string_view attribute) {
-  if (attribute == "client_id") return client.client_id.empty() ? nullptr : &client.client_id;
+  if (attribute == "client_id") return &client.client_id;
   if (attribute == "client_software_name") return &client.software_name;
   if (attribute == "client_software_version") return &client.software_version;
   if (attribute == "client_source_address") return &client.source_address;

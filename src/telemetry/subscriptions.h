@@ -22,7 +22,7 @@ namespace thalweg::telemetry {
 // What is known of a client instance: what selectors look at, and what its metrics are labelled with.
 struct ClientFacts {
   base::Uuid instance_id;
-  std::string client_id;  // empty where it sent none; then no pattern matches it
+  std::string client_id;  // empty where it sent none
   std::string software_name;
   std::string software_version;
   std::string source_address;

@@ -55,12 +55,14 @@ TEST(Subscriptions, AllSelectorsMustHoldAndTheLastOfTheSameAttributeCounts) {
   EXPECT_TRUE(matches({"client_id=nobody", "client_id=billing.*"}));
 }
 
-TEST(Subscriptions, WhatTheClientDidNotSayMatchesNothing) {
+TEST(Subscriptions, AClientIdThatWasNotSentIsAnEmptyOne) {
   ClientFacts silent = some_client();
   silent.client_id.clear();
-  const Subscriptions subscriptions({subscription({"a"}, 1000, {"client_id=.*"})});
-  EXPECT_THAT(subscriptions.wanted_by(silent).metrics, IsEmpty());
+  EXPECT_THAT(Subscriptions({subscription({"a"}, 1000, {"client_id=.*"})}).wanted_by(silent).metrics, ElementsAre("a"));
+  EXPECT_THAT(Subscriptions({subscription({"a"}, 1000, {"client_id=.+"})}).wanted_by(silent).metrics, IsEmpty());
 }
+
+TEST(Subscriptions, ASelectorThatDoesNotExistMatchesNobody) { EXPECT_FALSE(matches({"client_shoe_size=.*"})); }
 
 TEST(Subscriptions, TheMetricsOfAllThatMatchAreWantedAtTheShortestInterval) {
   const Subscriptions subscriptions(
