@@ -53,8 +53,9 @@ struct State {
 };
 
 constexpr auto kAreas = std::to_array<std::string_view>(
-    {"authorizer", "broker", "cleaner", "config", "connection", "console", "fetch", "group", "list-offsets", "metadata",
-     "produce", "retention", "runtime", "server", "storage", "thalweg"});
+    {"authorizer", "broker",       "cleaner", "config",    "connection", "console",   "fetch",
+     "group",      "list-offsets", "login",   "metadata",  "produce",    "retention", "runtime",
+     "scram",      "server",       "storage", "telemetry", "thalweg",    "tls",       "tokens"});
 
 // Never destroyed: lines may be written while the process ends.
 State& state() {
