@@ -173,8 +173,8 @@ def login(folder, mechanism, user, password, more=""):
 def scram():
     """A user gets a password for each mechanism, logs in with it, and loses one of the two."""
     entity = ["--entity-type", "users", "--entity-name", topic]
-    tool("ConfigCommand", *BOOT, "--alter", *entity, "--add-config",
-         "SCRAM-SHA-256=[iterations=8192,password=pencil],SCRAM-SHA-512=[password=eraser]")
+    for credential in "SCRAM-SHA-256=[iterations=8192,password=pencil]", "SCRAM-SHA-512=[password=eraser]":
+        tool("ConfigCommand", *BOOT, "--alter", *entity, "--add-config", credential)  # Kafka takes one of a user at a time
     out = tool("ConfigCommand", *BOOT, "--describe", *entity)
     need("SCRAM-SHA-256=iterations=8192" in out and "SCRAM-SHA-512=iterations=4096" in out, out)
     with tempfile.TemporaryDirectory() as folder:
