@@ -55,13 +55,16 @@ class Broker:
             self._process = subprocess.Popen(
                 [self._binary, "serve", "--config", str(config)], cwd=self.folder,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        listeners = re.search(r"^listeners=(.*)$", self._properties, re.M)[1]
+        wanted = [name for name in LISTENING if re.search(rf"\b{name}://", listeners)]
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             log = self.log.read_bytes()
-            found = {name: pattern.search(log) for name, pattern in LISTENING.items()}
+            found = {name: LISTENING[name].search(log) for name in wanted}
             if all(found.values()):
-                self.sasl = {"SASL_BOOTSTRAP": found["SASL_PLAINTEXT"][1].decode(), "SASL_USER": SASL_USER,
-                             "SASL_PASSWORD": SASL_PASSWORD}
+                if "SASL_PLAINTEXT" in found:
+                    self.sasl = {"SASL_BOOTSTRAP": found["SASL_PLAINTEXT"][1].decode(), "SASL_USER": SASL_USER,
+                                 "SASL_PASSWORD": SASL_PASSWORD}
                 return found["PLAINTEXT"][1].decode()
             if (code := self._process.poll()) is not None:
                 raise BrokerError(f"ended with exit code {code} while starting, see {self.log}")
