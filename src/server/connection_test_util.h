@@ -121,6 +121,13 @@ class ConnectionTest : public testing::Test {
     in_flight_ = std::make_unique<InFlightBytes>(1 << 20, broker_->core(0), broker_->shard(0).metrics());
   }
   void TearDown() override {
+    // A connection that is served holds itself, and ends only once it is closed.
+    for (const auto& connection : connections_) {
+      on_core([&] {
+        if (const auto open = connection.lock()) open->close();
+      });
+      while (!connection.expired()) on_core([] {});
+    }
     if (broker_) broker_->stop();
     broker_.reset();
     std::filesystem::remove_all(folder_);
@@ -139,6 +146,7 @@ class ConnectionTest : public testing::Test {
     Client client{.stream = stream.get(), .connection = nullptr};
     client.connection = std::make_shared<Connection>(broker_->shard(0), *in_flight_, Connection::Limits{}, listener_,
                                                      std::move(stream));
+    connections_.push_back(client.connection);
     broker_->core(0).spawn(serve(client.connection));
     return client;
   }
@@ -174,6 +182,7 @@ class ConnectionTest : public testing::Test {
     wait_until(client, [&] { return client.stream->closed(); });
   }
 
+  std::vector<std::weak_ptr<Connection>> connections_;
   ShiftedClock clock_;
   std::string folder_;
   std::unique_ptr<runtime::FileSystem> files_;
