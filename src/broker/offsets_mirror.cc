@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "broker/broker.h"
+#include "broker/internal_topic.h"
 #include "broker/produce.h"
 #include "broker/shard.h"
 #include "protocol/messages/group_metadata_key.h"
@@ -98,27 +99,10 @@ void mirror_tombstones(std::string_view group_id, const coordinator::GroupOffset
 }
 
 base::Result<bool, std::string> create_offsets_topic(Broker& broker) {
-  if (broker.store().opened_snapshot()->topic(kOffsetsTopic) != nullptr) return false;
-  records::TopicCreated topic;
-  topic.name = kOffsetsTopic;
-  topic.topic_id = broker.random().next();
-  topic.created_ms = broker.clock().wall_ms();
-  for (int i = 0; i < broker.settings().group_slots; ++i)
-    topic.partitions.push_back(
-        {.leader = broker.node_id(), .directory = broker.directory_for_new_partition(broker.random())});
-  metadata::ChangeSet changes;
-  changes.preconditions.emplace_back(metadata::TopicNameFree{.name = topic.name});
-  const records::ConfigResource resource{.type = records::ResourceType::topic, .name = topic.name};
-  changes.records.emplace_back(std::move(topic));
-  const std::pair<const char*, std::string> configs[] = {
-      {"cleanup.policy", "compact"},
-      {"compression.type", "producer"},
-      {"segment.bytes", std::to_string(broker.settings().offsets_segment_bytes)}};
-  for (const auto& [key, value] : configs)
-    changes.records.emplace_back(records::ConfigSet{.resource = resource, .key = key, .value = value});
-  if (const metadata::CommitResult made = broker.commit_and_wait(std::move(changes)); !made)
-    return std::unexpected("cannot write the metadata store: " + made.error().detail);
-  return true;
+  return create_internal_topic(broker, kOffsetsTopic, broker.settings().group_slots,
+                               {{"cleanup.policy", "compact"},
+                                {"compression.type", "producer"},
+                                {"segment.bytes", std::to_string(broker.settings().offsets_segment_bytes)}});
 }
 
 void write_to_mirror(Shard& shard, int slot, const std::vector<MirrorRecord>& records) {

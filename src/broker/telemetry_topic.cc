@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "broker/broker.h"
+#include "broker/internal_topic.h"
 #include "broker/produce.h"
 #include "broker/shard.h"
 #include "protocol/record_batch_builder.h"
@@ -39,23 +40,9 @@ base::LogLimiter& failure_limiter() {
 }  // namespace
 
 base::Result<void, std::string> create_telemetry_topic(Broker& broker) {
-  if (broker.store().opened_snapshot()->topic(kTelemetryTopic) != nullptr) return {};
-  records::TopicCreated topic;
-  topic.name = kTelemetryTopic;
-  topic.topic_id = broker.random().next();
-  topic.created_ms = broker.clock().wall_ms();
-  for (int i = 0; i < broker.settings().num_partitions; ++i)
-    topic.partitions.push_back(
-        {.leader = broker.node_id(), .directory = broker.directory_for_new_partition(broker.random())});
-  metadata::ChangeSet changes;
-  changes.preconditions.emplace_back(metadata::TopicNameFree{.name = topic.name});
-  const records::ConfigResource resource{.type = records::ResourceType::topic, .name = topic.name};
-  changes.records.emplace_back(std::move(topic));
   const std::int64_t largest = broker.settings().telemetry.max_push_bytes + kRoomBeside;
-  changes.records.emplace_back(
-      records::ConfigSet{.resource = resource, .key = "max.message.bytes", .value = std::to_string(largest)});
-  if (const metadata::CommitResult made = broker.commit_and_wait(std::move(changes)); !made)
-    return std::unexpected("cannot write the metadata store: " + made.error().detail);
+  TRY(create_internal_topic(broker, kTelemetryTopic, broker.settings().num_partitions,
+                            {{"max.message.bytes", std::to_string(largest)}}));
   return {};
 }
 
