@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/letter_case.h"
 #include "runtime/secure_random.h"
 #include "security/jaas.h"
 #include "security/scram_credential.h"
@@ -21,13 +22,6 @@ constexpr std::string_view kMechanisms = "sasl.enabled.mechanisms";
 constexpr std::string_view kUserOption = "user_";
 constexpr std::string_view kServed = "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512";
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
-
 std::unexpected<std::string> wrong(const config::Config& config, std::string_view key, std::string_view what) {
   return std::unexpected(fmt::format("{}{}: {}", config.where(key), key, what));
 }
@@ -37,7 +31,7 @@ Result<void, std::string> read_jaas(const config::Config& config, const std::str
                                     const SaslMechanism& mechanism, SaslListener& into) {
   const bool is_plain = mechanism.name == "PLAIN";
   const std::string key =
-      fmt::format("listener.name.{}.{}.{}", lower_case(listener), lower_case(mechanism.name), kJaas);
+      fmt::format("listener.name.{}.{}.{}", base::lower_case(listener), base::lower_case(mechanism.name), kJaas);
   const config::Setting* const line = config.find(key);
   if (line == nullptr) {
     // The users of SCRAM are in the store, so there is nothing that a line could say.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/letter_case.h"
 #include "config/value.h"
 
 namespace thalweg::config {
@@ -20,13 +21,6 @@ namespace {
 
 const ConfigKey* known_key(const Table& table, std::string_view name) {
   return &table == &broker_table() ? find_broker_key(name) : table.find(name);
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
 }
 
 std::string shown(const ConfigKey* key, std::string_view value) {
@@ -92,9 +86,10 @@ std::optional<std::string_view> Config::text(std::string_view name, Scope scope)
   const ConfigKey* key = table_->find(name);
   if (key == nullptr) misused(name, "not in the table");
   if (!scope.listener.empty()) {
-    const std::string prefix = fmt::format("listener.name.{}.", lower_case(scope.listener));
+    const std::string prefix = fmt::format("listener.name.{}.", base::lower_case(scope.listener));
     if (!scope.mechanism.empty())
-      if (const Setting* s = find(fmt::format("{}{}.{}", prefix, lower_case(scope.mechanism), name))) return s->value;
+      if (const Setting* s = find(fmt::format("{}{}.{}", prefix, base::lower_case(scope.mechanism), name)))
+        return s->value;
     if (const Setting* s = find(prefix + std::string(name))) return s->value;
   }
   if (const Setting* setting = find(name)) return setting->value;

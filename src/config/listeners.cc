@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "base/letter_case.h"
 #include "config/value.h"
 
 namespace thalweg::config {
@@ -14,13 +15,6 @@ namespace {
 using ProtocolMap = std::map<std::string, SecurityProtocol, std::less<>>;
 
 constexpr std::array<std::string_view, 4> kProtocolNames = {"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"};
-
-std::string upper_case(std::string_view text) {
-  std::string upper(text);
-  std::ranges::transform(upper, upper.begin(),
-                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-  return upper;
-}
 
 // One line about a key as a whole.
 std::unexpected<std::string> wrong(const Config& config, std::string_view key, std::string_view problem) {
@@ -80,7 +74,7 @@ std::expected<ProtocolMap, std::string> protocol_map(const Config& config) {
     if (!protocol)
       return wrong(config, kKey,
                    fmt::format("\"{}\" names no protocol; allowed: {}", entry, fmt::join(kProtocolNames, ", ")));
-    map.insert_or_assign(upper_case(trimmed(std::string_view(entry).substr(0, colon))), *protocol);
+    map.insert_or_assign(base::upper_case(trimmed(std::string_view(entry).substr(0, colon))), *protocol);
   }
   return map;
 }
@@ -96,7 +90,7 @@ std::expected<std::vector<Endpoint>, std::string> endpoints(const Config& config
     auto address = parse_address(text);
     if (!address)
       return wrong(config, key, fmt::format("\"{}\" is not of the form NAME://host:port, port 0 to 65535", text));
-    const std::string name = upper_case(address->name);
+    const std::string name = base::upper_case(address->name);
     const auto protocol = protocols.find(name);
     if (protocol == protocols.end())
       return wrong(config, key, fmt::format("listener {} has no protocol in listener.security.protocol.map", name));
@@ -127,7 +121,7 @@ std::expected<std::string, std::string> inter_broker_listener(const Config& conf
     return wrong(config, kByName, fmt::format("only one of {} and {} may be set", kByName, kByProtocol));
   const bool named = config.is_set(kByName);
   const std::string_view key = named ? kByName : kByProtocol;
-  std::string name = upper_case(config.get_string(key));
+  std::string name = base::upper_case(config.get_string(key));
   if (named && !protocols.contains(name)) return wrong(config, key, "not in listener.security.protocol.map");
   if (has(advertised, name)) return name;
   // A single broker needs no such listener: only one that was asked for must exist.
@@ -140,7 +134,7 @@ std::expected<std::string, std::string> inter_broker_listener(const Config& conf
 std::string_view protocol_name(SecurityProtocol protocol) { return kProtocolNames[static_cast<std::size_t>(protocol)]; }
 
 std::optional<SecurityProtocol> parse_protocol(std::string_view name) {
-  const auto at = std::ranges::find(kProtocolNames, upper_case(name));
+  const auto at = std::ranges::find(kProtocolNames, base::upper_case(name));
   if (at == kProtocolNames.end()) return std::nullopt;
   return static_cast<SecurityProtocol>(at - kProtocolNames.begin());
 }
@@ -164,7 +158,8 @@ std::expected<Listeners, std::string> parse_listeners(const Config& config) {
 
   std::vector<std::string> controllers =
       config.find_list("controller.listener.names").value_or(std::vector<std::string>{});
-  std::ranges::transform(controllers, controllers.begin(), [](const std::string& name) { return upper_case(name); });
+  std::ranges::transform(controllers, controllers.begin(),
+                         [](const std::string& name) { return base::upper_case(name); });
   const auto is_controller = [&controllers](const Endpoint& e) {
     return std::ranges::find(controllers, e.listener) != controllers.end();
   };

@@ -1,9 +1,9 @@
 #include "coordinator/group_coordinator.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
+#include "base/letter_case.h"
 #include "base/log.h"
 
 namespace thalweg::coordinator {
@@ -22,9 +22,7 @@ using protocol::SyncGroupResponse;
 // From this version of OffsetCommit on a group may be of the newer kind, and is said to be unknown rather than behind.
 constexpr int kKnowsNewGroups = 9;
 
-bool same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
+bool same_word(std::string_view a, std::string_view b) { return base::lower_case(a) == base::lower_case(b); }
 
 bool chosen(const std::vector<std::string>& filter, std::string_view value) {
   return filter.empty() || std::ranges::any_of(filter, [value](const auto& f) { return same_word(f, value); });

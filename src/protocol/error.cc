@@ -1,7 +1,8 @@
 #include "protocol/error.h"
 
 #include <array>
-#include <cctype>
+
+#include "base/letter_case.h"
 
 namespace thalweg::protocol {
 
@@ -14,15 +15,9 @@ struct Entry {
   bool retriable;
 };
 
-std::string upper(std::string_view name) {
-  std::string result(name);
-  for (char& c : result) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return result;
-}
-
 const Entry* find(ErrorCode code) {
   static const auto* const table = new auto(std::to_array<Entry>({
-#define ERROR_CODE(name, number, retriable, text) Entry{ErrorCode::name, upper(#name), text, retriable},
+#define ERROR_CODE(name, number, retriable, text) Entry{ErrorCode::name, base::upper_case(#name), text, retriable},
 #include "protocol/error_codes.def"
 #undef ERROR_CODE
   }));

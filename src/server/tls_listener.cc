@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/letter_case.h"
 #include "base/log.h"
 #include "runtime/tls_stream.h"
 #include "security/key_store.h"
@@ -34,24 +35,10 @@ constexpr std::string_view kTrustStorePassword = "ssl.truststore.password";
 constexpr std::string_view kTrusted = "ssl.truststore.certificates";
 constexpr std::string_view kRules = "ssl.principal.mapping.rules";
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
-
-std::string upper_case(std::string_view text) {
-  std::string upper(text);
-  std::ranges::transform(upper, upper.begin(),
-                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-  return upper;
-}
-
 // Forms of a store. JKS, the default, stands for what Java makes of it: its own format or PKCS#12.
 enum class StoreType : std::uint8_t { pem, binary };
 std::optional<StoreType> parse_store_type(std::string_view type) {
-  const std::string name = upper_case(type);
+  const std::string name = base::upper_case(type);
   if (name == "PEM") return StoreType::pem;
   if (name == "PKCS12" || name == "JKS") return StoreType::binary;
   return std::nullopt;
@@ -75,7 +62,7 @@ base::Result<std::unique_ptr<TlsListener>, std::string> TlsListener::open(const 
 
 std::unexpected<std::string> TlsListener::fault(std::string_view key, std::string_view what) const {
   const config::ConfigKey* known = config_.table().find(key);
-  std::string name = fmt::format("listener.name.{}.{}", lower_case(name_), key);
+  std::string name = fmt::format("listener.name.{}.{}", base::lower_case(name_), key);
   if (!config_.is_set(name)) name = key;
   std::string value;
   if (known != nullptr && config_.is_set(name) && !known->sensitive())
@@ -87,10 +74,10 @@ base::Result<runtime::ClientAuth, std::string> TlsListener::client_auth() const 
   constexpr std::string_view kClientAuth = "ssl.client.auth";
   // Where SASL says who a client is, only a listener's own key asks for certificates, as in Kafka.
   if (config::uses_sasl(protocol_) &&
-      !config_.is_set(fmt::format("listener.name.{}.{}", lower_case(name_), kClientAuth))) {
+      !config_.is_set(fmt::format("listener.name.{}.{}", base::lower_case(name_), kClientAuth))) {
     if (config_.is_set(kClientAuth))
       LOG_WARN(kArea, "listener {}: ssl.client.auth has no effect on a listener with SASL; set listener.name.{}.{}",
-               name_, lower_case(name_), kClientAuth);
+               name_, base::lower_case(name_), kClientAuth);
     return runtime::ClientAuth::none;
   }
   const auto auth = runtime::parse_client_auth(config_.get_string(kClientAuth, scope()));
