@@ -6,6 +6,7 @@
 
 #include "base/endian.h"
 #include "base/log.h"
+#include "base/pooled_block.h"
 #include "broker/broker.h"
 #include "protocol/wire.h"
 #include "server/handlers/handlers.h"
@@ -18,6 +19,8 @@ using protocol::ApiKey;
 using runtime::Awaitable;
 
 constexpr std::size_t kSizeBytes = 4;
+// What a connection reads into at first. It holds a block only while it has something half read.
+constexpr std::size_t kBlockBytes = base::kPooledBlockBytes;
 // What a frame that is not whole yet may claim of memory at first; more comes as its bytes do.
 constexpr std::size_t kFirstClaim = 1 << 20;
 // Answers that may be outstanding on a connection before it is read further.
@@ -61,7 +64,7 @@ Awaitable<void> Connection::serve() {
   // Answers that are under way still go out where the peer has only stopped sending.
   if (!closed_) co_await wait_for_answers(0);
   close();
-  give_block_back();
+  block_.reset();
 }
 
 void Connection::close() {
@@ -79,18 +82,12 @@ void Connection::fail(const std::string& why) {
 }
 
 void Connection::take_block(std::size_t capacity) {
-  base::Buffer next = capacity <= InFlightBytes::kBlockBytes ? in_flight_.lend_block() : base::Buffer(capacity);
+  base::Buffer next(std::max(capacity, kBlockBytes));
   const std::size_t kept = end_ - begin_;
   if (kept > 0) std::memcpy(next.data(), block_.data() + begin_, kept);
-  give_block_back();
   block_ = std::move(next);
   begin_ = 0;
   end_ = kept;
-}
-
-void Connection::give_block_back() {
-  if (block_.capacity() > 0) in_flight_.return_block(std::move(block_));
-  block_ = base::Buffer();
 }
 
 void Connection::make_room(std::size_t size) {
@@ -108,7 +105,7 @@ void Connection::make_room(std::size_t size) {
 
 Awaitable<bool> Connection::charge_ahead() {
   const std::size_t have = end_ - begin_;
-  if (have < charged_ahead_ + InFlightBytes::kBlockBytes) co_return true;
+  if (have < charged_ahead_ + kBlockBytes) co_return true;
   const std::size_t more = have - charged_ahead_;
   if (!in_flight_.try_acquire(more)) co_await in_flight_.acquire(more);
   if (charged_ahead_ == 0) in_flight_.add_partial(this);
@@ -147,10 +144,10 @@ Awaitable<bool> Connection::read_frame(base::Bytes& frame) {
     }
     if (have == 0) {
       // Nothing half read: wait without holding a block.
-      give_block_back();
+      block_.reset();
       begin_ = end_ = 0;
       if (!co_await stream_->readable() || closed_) co_return false;
-      take_block(InFlightBytes::kBlockBytes);
+      take_block(kBlockBytes);
     } else if (end_ == block_.capacity() || block_.capacity() - begin_ < want) {
       make_room(want);
     }
@@ -161,7 +158,7 @@ Awaitable<bool> Connection::read_frame(base::Bytes& frame) {
     if (*n > 0) {
       last_byte_ = shard_.core().clock().steady();
       // A whole frame is charged for when it is handled.
-      if (want > InFlightBytes::kBlockBytes && end_ - begin_ < want && !co_await charge_ahead()) co_return false;
+      if (want > kBlockBytes && end_ - begin_ < want && !co_await charge_ahead()) co_return false;
     } else if (end_ > begin_) {
       if (!co_await stream_->readable() || closed_) co_return false;
     }

@@ -68,7 +68,6 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   [[nodiscard]] base::SteadyTime last_byte() const override { return last_byte_; }
   void give_up() override;
   void take_block(std::size_t capacity);
-  void give_block_back();
 
   // The largest frame that is read now: a small one from a client that is not logged in.
   [[nodiscard]] std::size_t frame_limit() const;

@@ -7,7 +7,6 @@ namespace {
 // How long a half-sent frame may stand still while others wait for its memory.
 constexpr std::chrono::seconds kStalled{5};
 constexpr std::chrono::milliseconds kLook{500};
-constexpr std::size_t kMostSpareBlocks = 64;
 
 }  // namespace
 
@@ -46,18 +45,6 @@ void InFlightBytes::watch_for_stalled() {
       if (frame->last_byte() < limit) frame->give_up();
     watch_for_stalled();
   });
-}
-
-base::Buffer InFlightBytes::lend_block() {
-  if (spare_.empty()) return base::Buffer(kBlockBytes);
-  base::Buffer block = std::move(spare_.back());
-  spare_.pop_back();
-  return block;
-}
-
-void InFlightBytes::return_block(base::Buffer block) {
-  if (block.capacity() == kBlockBytes && block.unshared() && spare_.size() < kMostSpareBlocks)
-    spare_.push_back(std::move(block));
 }
 
 }  // namespace thalweg::server

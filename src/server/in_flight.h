@@ -11,9 +11,7 @@
 #include <deque>
 #include <unordered_set>
 #include <utility>
-#include <vector>
 
-#include "base/bytes.h"
 #include "broker/metrics.h"
 #include "runtime/await.h"
 #include "runtime/core.h"
@@ -43,11 +41,6 @@ class InFlightBytes {
   void add_partial(PartialFrame* frame) { partial_.insert(frame); }
   void remove_partial(PartialFrame* frame) { partial_.erase(frame); }
 
-  // Blocks that a connection reads into, lent so that an idle connection holds none.
-  static constexpr std::size_t kBlockBytes = 64 * 1024;
-  base::Buffer lend_block();
-  void return_block(base::Buffer block);
-
  private:
   void add(std::int64_t bytes);
   void watch_for_stalled();
@@ -59,7 +52,6 @@ class InFlightBytes {
   std::deque<runtime::Resume<int>> waiting_;
   std::unordered_set<PartialFrame*> partial_;
   bool watching_ = false;
-  std::vector<base::Buffer> spare_;
 };
 
 }  // namespace thalweg::server
