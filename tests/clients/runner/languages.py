@@ -169,13 +169,10 @@ def build_node(b):
     installed.write_text(lock)
 
 
-def fetch_jars(b):
+def build_java(b):
+    """The jars that the pom names, and the programs beside it."""
     shutil.rmtree(b.folder / "lib", ignore_errors=True)
     b.run("mvn", "-q", "-B", "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={b.folder}/lib")
-
-
-def build_java(b):
-    fetch_jars(b)
     b.run("javac", "-cp", f"{b.folder}/lib/*", "-d", b.folder / "classes", *sorted(b.sources.glob("*.java")))
 
 
@@ -225,8 +222,9 @@ VENV = () if importlib.util.find_spec("ensurepip") else ("python3-venv",)  # Deb
 
 # In the order in which they start: the longest first.
 LANGUAGES = {language.name: language for language in (
-    Language("kafka-tools", (JDK, MAVEN), (), fetch_jars, {
+    Language("kafka-tools", (JDK, MAVEN), (), build_java, {
         "kafka-tools": tool_program("kafka-tools/t_tools.py"),
+        "group-tools": tool_program("kafka-tools/t_group_tools.py"),
         "kafka-configs": tool_program("kafka-tools/t_configs.py"),
         "log-files": tool_program("kafka-tools/t_log_files.py"),
     }, after_stop=("log-files",)),
