@@ -83,6 +83,7 @@ class Door:
             self.say(f"SaslAuthenticate {version} {what}", "closed")
             return None
         lifetime = answer.get("sessionLifetimeMs", 0)
+        self.session_ends = time.monotonic() + lifetime / 1000
         # Of texts only those count that are about the login itself.
         text = answer["errorMessage"] if answer["errorCode"] == 58 else "a text" if answer["errorMessage"] else None
         self.say(f"SaslAuthenticate {version} {what}",
@@ -342,7 +343,7 @@ def again(doors):
     door = doors("REAUTH").log_in("alice")
     door.handshake("PLAIN").metadata()
     late, too_late = doors("REAUTH").log_in("alice"), doors("REAUTH").log_in("alice")
-    time.sleep(3.2)
+    until(lambda: time.monotonic() > too_late.session_ends)
     late.log_in("alice").metadata()
     too_late.metadata()
 
@@ -373,6 +374,7 @@ class Tokens:
     def expire(self, hmac_bytes, period, what, version=2):
         answer = self.door.ask("ExpireDelegationToken", version, {"hmac": hmac_bytes, "expiryTimePeriodMs": period})
         self.say_end(f"expire {what} {period}", answer)
+        return answer["expiryTimestampMs"]
 
     def say_end(self, what, answer):
         end = answer["expiryTimestampMs"]
@@ -405,10 +407,10 @@ def tokens(doors):
     alice.create("renewed by a group", renewers=[{"principalType": "Group", "principalName": "g"}])
     for version in (1, 2):
         alice.create("of an older version", version, maxLifetimeMs=1000)
-    alice.create("for herself", ownerPrincipalType="User", ownerPrincipalName="alice", maxLifetimeMs=1000)
+    short = alice.create("for herself", ownerPrincipalType="User", ownerPrincipalName="alice", maxLifetimeMs=1000)
     second = admin.create("for carol", ownerPrincipalType="User", ownerPrincipalName="carol")
     visible(admin, second["hmac"])
-    time.sleep(1.2)  # those of a second have run out
+    until(lambda: time.time() * 1000 > short["maxTimestampMs"])
     alice.renew(first["hmac"], -1, "first")
     alice.renew(first["hmac"], 60_000, "first")
     alice.renew(first["hmac"], 600_000_000, "first")
@@ -439,8 +441,8 @@ def tokens(doors):
     admin.expire(first["hmac"], -1, "first, as a super user")
     bob.expire(first["hmac"], 120_000, "first, as its renewer")
     alice.expire(first["hmac"], 600_000_000, "first")
-    alice.expire(first["hmac"], 0, "first")
-    time.sleep(1)
+    end = alice.expire(first["hmac"], 0, "first")
+    until(lambda: time.time() * 1000 > end)
     alice.renew(first["hmac"], -1, "first, run out")
     admin.renew(first["hmac"], -1, "first, run out, by another")
     admin.expire(first["hmac"], 5, "first, run out, by another")
