@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "broker/log_keepers.h"
+#include "broker/new_store.h"
 #include "broker/offsets_mirror.h"
 #include "broker/scram_admin.h"
 #include "broker/telemetry_topic.h"
@@ -273,8 +274,10 @@ base::Result<void, std::string> Broker::open_store() {
                       "back, or give the broker empty folders",
                       options.path, cluster_id_));
   }
-  auto store = metadata::open_sqlite_store(
-      options, {.writer = *store_thread_, .clock = environment_.clock, .uuids = random_, .observer = &store_metrics_});
+  const metadata::StoreEnvironment environment{
+      .writer = *store_thread_, .clock = environment_.clock, .uuids = random_, .observer = &store_metrics_};
+  TRY(make_store_if_missing(environment_.files, options, environment));
+  auto store = metadata::open_sqlite_store(options, environment);
   if (!store) return std::unexpected(store.error().message);
   store_ = std::move(*store);
   const std::string& stored = store_->opened_snapshot()->cluster_id();
