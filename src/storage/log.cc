@@ -66,6 +66,21 @@ bool Log::raise_log_start_offset(std::int64_t offset) {
   return true;
 }
 
+std::vector<Log::Extent> Log::extents() const {
+  std::vector<Extent> extents;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    const bool closed = i + 1 < segments_.size();
+    extents.push_back({.base_offset = segments_[i]->base_offset(),
+                       .end_offset = end_offset_of(i),
+                       .size_bytes = segments_[i]->size_bytes(),
+                       .aborted_count = segments_[i]->aborted_count(),
+                       .closed = closed,
+                       .durable = closed && end_offset_of(i) <= closed_durable_,
+                       .path = segments_[i]->path(SegmentFile::log)});
+  }
+  return extents;
+}
+
 runtime::IoResult<std::optional<FlushTargets>> Log::flush_targets() {
   if (log_end_offset_ <= recovery_point_ && entries_synced_ == entries_version_) return std::nullopt;
   FlushTargets targets;

@@ -222,6 +222,17 @@ class Log {
   // configuration are as they are now; 0: now; nothing: never. What an append adds can only bring it forward. Whether
   // the high watermark and the flushes have come so far is not asked.
   [[nodiscard]] std::optional<std::int64_t> retention_due_ms() const;
+  // The segments with their files as far as they are written, oldest first: for whoever reads them beside the log.
+  struct Extent {
+    std::int64_t base_offset = 0;
+    std::int64_t end_offset = 0;
+    std::uint32_t size_bytes = 0;
+    std::uint32_t aborted_count = 0;  // entries of the transaction index
+    bool closed = false;              // a newer one is written to, and its indexes are whole in their files
+    bool durable = false;             // closed and on stable storage with its indexes, so that nothing of it changes
+    std::string path;                 // of the `.log` file
+  };
+  [[nodiscard]] std::vector<Extent> extents() const;
   // What a compaction is to know of the segments: those that are closed and durable, oldest first. See cleaner.h.
   [[nodiscard]] std::vector<CleanableSegment> cleanable_segments() const;
   // Puts a compacted segment, whose files end in `.swap` and are on stable storage, in the place of those that it was

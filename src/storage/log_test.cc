@@ -618,6 +618,27 @@ TEST_F(LogTest, FlushCoversIndexesAndEpochsOfRolledSegments) {
   EXPECT_FALSE(*targets);
 }
 
+TEST_F(LogTest, ExtentsOfRolledSegmentsHaveTheirIndexesBeforeAnySync) {
+  config_.segment_bytes = 500;
+  open();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(append({.value_bytes = 300}).ok());
+  std::vector<Log::Extent> extents = log_->extents();
+  ASSERT_EQ(extents.size(), 3U);
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const Log::Extent& extent = extents[i];
+    EXPECT_EQ(extent.closed, i < 2);
+    EXPECT_FALSE(extent.durable);
+    EXPECT_EQ(extent.end_offset, static_cast<std::int64_t>(i) + 1);
+    EXPECT_EQ(files_.read_file(extent.path)->size(), extent.size_bytes);
+    for (const SegmentFile index : {SegmentFile::offset_index, SegmentFile::time_index})
+      EXPECT_EQ(*files_.exists(segment_file_path("data/t-0", extent.base_offset, index)), extent.closed);
+  }
+  flush();
+  extents = log_->extents();
+  EXPECT_TRUE(extents[0].durable && extents[1].durable);
+  EXPECT_FALSE(extents[2].durable) << "it is written to";
+}
+
 TEST_F(LogTest, FlushAcrossATruncationCountsForNothing) {
   open();
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(append().ok());
