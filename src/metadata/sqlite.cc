@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+#include <cstdio>
 #include <cstring>
 
 namespace thalweg::metadata::sqlite {
@@ -27,6 +29,29 @@ EngineFault::Kind kind_of(int extended) {
     default:
       return EngineFault::Kind::failed;
   }
+}
+
+// The URI of a file that nobody changes: SQLite then makes no file beside it.
+std::string immutable_uri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '/' || c == '.' || c == '-' || c == '_') {
+      uri += c;
+    } else {
+      uri += fmt::format("%{:02X}", byte);
+    }
+  }
+  return uri + "?immutable=1";
+}
+
+// Whether a WAL that holds something stands beside the file.
+bool has_wal(const std::string& path) {
+  std::FILE* const wal = std::fopen((path + "-wal").c_str(), "rb");
+  if (wal == nullptr) return false;
+  const bool holds_something = std::fgetc(wal) != EOF;
+  std::fclose(wal);
+  return holds_something;
 }
 
 }  // namespace
@@ -85,12 +110,21 @@ EngineResult<std::unique_ptr<Connection>> Connection::open(const Options& option
   [[maybe_unused]] static const int uncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   sqlite3* handle = nullptr;
   // One thread at a time uses a connection, so SQLite need not lock it.
-  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  const int code =
-      sqlite3_open_v2(options.path.c_str(), &handle, flags, options.vfs.empty() ? nullptr : options.vfs.c_str());
+  const bool immutable = options.read_only && !has_wal(options.path);
+  const std::string name = immutable ? immutable_uri(options.path) : options.path;
+  int access = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  // Beside a WAL the file must be open for writing, to be locked; nothing is written.
+  if (options.read_only) access = immutable ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE;
+  const int code = sqlite3_open_v2(name.c_str(), &handle, access | SQLITE_OPEN_NOMUTEX,
+                                   options.vfs.empty() ? nullptr : options.vfs.c_str());
   std::unique_ptr<Connection> connection(new Connection(handle, options.path));
   if (code != SQLITE_OK) return std::unexpected(fault_of(handle, options.path));
   sqlite3_extended_result_codes(handle, 1);
+  if (options.read_only) {
+    connection->move_wal_on_close(false);
+    // The index of the WAL is then kept in memory, not in a file beside it.
+    TRY(connection->single("PRAGMA locking_mode = EXCLUSIVE"));
+  }
   return connection;
 }
 

@@ -71,9 +71,11 @@ class Connection {
   struct Options {
     std::string path;
     std::string vfs;  // registered with SQLite; empty: its default
+    // Neither the file nor what stands beside it is changed or made. Nobody else may have it open.
+    bool read_only = false;
   };
 
-  // Opens the file, creating it where it is missing.
+  // Opens the file, creating it where it is missing; one to be read only must be there.
   static EngineResult<std::unique_ptr<Connection>> open(const Options& options);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

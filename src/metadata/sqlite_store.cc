@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "metadata/engine.h"
@@ -11,6 +12,7 @@
 #include "metadata/sqlite_migration.h"
 #include "metadata/writer.h"
 #include "records/codec.h"
+#include "runtime/file.h"
 
 namespace thalweg::metadata {
 
@@ -24,8 +26,12 @@ constexpr std::size_t index_of(Statement statement) { return static_cast<std::si
 
 class SqliteEngine final : public Engine {
  public:
-  SqliteEngine(std::unique_ptr<Connection> connection, const SqliteOptions& options)
-      : connection_(std::move(connection)), options_(options), next_checkpoint_(options.idle_checkpoint_pages) {
+  enum class Use { serving, reading };
+  SqliteEngine(std::unique_ptr<Connection> connection, const SqliteOptions& options, Use use = Use::serving)
+      : connection_(std::move(connection)),
+        options_(options),
+        next_checkpoint_(options.idle_checkpoint_pages),
+        broken_(use == Use::reading) {
     sqlite3_wal_hook(connection_->handle(), &SqliteEngine::wal_grew, this);
   }
   // The hook must not run into an engine that is gone.
@@ -104,7 +110,7 @@ class SqliteEngine final : public Engine {
   const SqliteOptions options_;
   std::int64_t wal_pages_ = 0;
   std::int64_t next_checkpoint_;  // pages that the next checkpoint waits for at least
-  bool broken_ = false;           // a sync has failed, or the file is damaged
+  bool broken_;                   // a sync has failed, or the file is damaged: the WAL stays where it is
   std::vector<std::uint8_t> scratch_;
 };
 
@@ -565,7 +571,44 @@ EngineResult<void> bind_node(Connection& connection, protocol::BrokerId node_id)
   return bound ? EngineResult<void>() : connection.run(index_of(Statement::update_bound_node), node_id);
 }
 
+// All of it in one transaction that reads.
+EngineResult<void> copy_database(Connection& connection, const std::string& copy) {
+  const std::string_view texts[] = {"VACUUM INTO ?1"};
+  TRY(connection.prepare(texts));
+  return connection.run(0, copy);
+}
+
+// Keeps a copy of a file whose schema is about to be changed, for the way back to the release that wrote it.
+EngineResult<void> keep_old_schema(const SqliteOptions& options) {
+  const std::unique_ptr<runtime::FileSystem> files = runtime::make_system_file_system();
+  if (!files->exists(options.path).value_or(false)) return {};
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection,
+                   Connection::open({.path = options.path, .vfs = {}, .read_only = true}));
+  ASSIGN_OR_RETURN(const std::string tables,
+                   connection->single("SELECT count(*) FROM sqlite_master WHERE name = 'thalweg_schema'"));
+  if (tables != "1") return {};
+  ASSIGN_OR_RETURN(const std::string schema, connection->single(std::string(sql::kSelectSchema)));
+  std::size_t found = 0;
+  std::from_chars(schema.data(), schema.data() + schema.size(), found);
+  if (found == 0 || found >= sql::migration_count()) return {};
+  const std::string copy = fmt::format("{}.schema-{}", options.path, found);
+  const std::string unfinished = copy + ".new";
+  const auto say = [](runtime::IoResult<void> done) -> EngineResult<void> {
+    if (!done) return refused(done.error().message());
+    return {};
+  };
+  TRY(say(files->remove(unfinished)));
+  TRY(copy_database(*connection, unfinished));
+  const auto file = files->open(unfinished, runtime::OpenMode::read_write);
+  if (!file) return refused(file.error().message());
+  TRY(say((*file)->sync()));
+  TRY(say(files->rename(unfinished, copy)));
+  return say(files->sync_directory(options.path.substr(0, options.path.rfind('/'))));
+}
+
 EngineResult<std::unique_ptr<Engine>> open_engine(const SqliteOptions& options) {
+  // A simulated file layer has no older files.
+  if (options.vfs.empty()) TRY(keep_old_schema(options));
   ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
                    Connection::open({.path = options.path, .vfs = options.vfs}));
   TRY(configure(*connection));
@@ -581,7 +624,73 @@ EngineResult<std::unique_ptr<Engine>> open_engine(const SqliteOptions& options) 
   return std::make_unique<SqliteEngine>(std::move(connection), options);
 }
 
+constexpr std::size_t kMostFaults = 100;
+
+EngineResult<std::vector<std::string>> check_integrity(Connection& connection) {
+  const std::string pragma = fmt::format("PRAGMA integrity_check({})", kMostFaults);
+  const std::string_view texts[] = {pragma};
+  TRY(connection.prepare(texts));
+  std::vector<std::string> faults;
+  Cursor row = connection.begin(0);
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool there, row.next());
+    if (!there) return faults;
+    if (row.text(0) != "ok") faults.emplace_back(row.text(0));
+  }
+}
+
+EngineResult<void> read_everything(const std::string& path, SqliteExamination& examination,
+                                   const GroupPageVisitor& visit) {
+  {
+    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection,
+                     Connection::open({.path = path, .vfs = {}, .read_only = true}));
+    ASSIGN_OR_RETURN(examination.faults, check_integrity(*connection));
+    ASSIGN_OR_RETURN(const std::string schema, connection->single(std::string(sql::kSelectSchema)));
+    std::from_chars(schema.data(), schema.data() + schema.size(), examination.schema);
+  }
+  if (examination.schema < static_cast<std::int64_t>(sql::migration_count())) return {};
+  if (examination.schema > static_cast<std::int64_t>(sql::migration_count()))
+    return refused(fmt::format("written by a newer release (schema {}), this one reads schemas up to {}",
+                               examination.schema, sql::migration_count()));
+  ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection,
+                   Connection::open({.path = path, .vfs = {}, .read_only = true}));
+  TRY(connection->prepare(sql::statement_texts()));
+  SqliteEngine engine(std::move(connection), {.path = path}, SqliteEngine::Use::reading);
+  ASSIGN_OR_RETURN(Engine::Loaded loaded, engine.load());
+  examination.snapshot = std::make_shared<const Snapshot>(std::move(loaded.snapshot));
+  GroupRange range;
+  do {
+    ASSIGN_OR_RETURN(const GroupPage page, engine.load_groups(range));
+    visit(page);
+    range.first = page.next;
+  } while (!range.first.empty());
+  return {};
+}
+
 }  // namespace
+
+base::Result<void, StoreError> copy_sqlite_file(const std::string& path, const std::string& copy,
+                                                const std::string& vfs) {
+  auto connection = Connection::open({.path = path, .vfs = vfs});
+  if (!connection) return std::unexpected(StoreError{std::move(connection).error().message});
+  // The store checkpoints by itself.
+  (*connection)->move_wal_on_close(false);
+  sqlite3_busy_timeout((*connection)->handle(), 5'000);
+  if (auto copied = copy_database(**connection, copy); !copied)
+    return std::unexpected(StoreError{std::move(copied).error().message});
+  return {};
+}
+
+SqliteExamination examine_sqlite_file(const std::string& path, const GroupPageVisitor& visit) {
+  SqliteExamination examination;
+  if (auto read = read_everything(path, examination, visit); !read) {
+    std::string words = std::move(read).error().message;
+    // Where it stands is said by whoever shows the fault.
+    if (words.starts_with(path + ": ")) words.erase(0, path.size() + 2);
+    examination.faults.push_back(std::move(words));
+  }
+  return examination;
+}
 
 base::Result<std::unique_ptr<Store>, StoreError> open_sqlite_store(const SqliteOptions& options,
                                                                    const StoreEnvironment& environment) {

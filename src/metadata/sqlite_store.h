@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "metadata/store.h"
@@ -29,5 +31,22 @@ inline constexpr const char* kSqliteFileName = "metadata.sqlite";
 //   errors   not a database, damaged, no access, written by a newer release, another node's
 base::Result<std::unique_ptr<Store>, StoreError> open_sqlite_store(const SqliteOptions& options,
                                                                    const StoreEnvironment& environment);
+
+// Writes a copy of the file, as of one moment, to `copy`, where nothing may be; the store may be open and serve. Not
+// synced. Blocks.
+base::Result<void, StoreError> copy_sqlite_file(const std::string& path, const std::string& copy,
+                                                const std::string& vfs);
+
+// What stands in the file of a store that no broker has open.
+struct SqliteExamination {
+  std::vector<std::string> faults;           // what PRAGMA integrity_check found, and what could not be read
+  std::shared_ptr<const Snapshot> snapshot;  // null where it cannot be read
+  std::int64_t schema = 0;                   // the number of its last migration
+};
+using GroupPageVisitor = std::function<void(const GroupPage&)>;
+
+// Reads the whole file, with its WAL, and changes nothing. `visit` is shown all groups and their offsets, page by page,
+// where the snapshot can be read. A file of an older release is not read beyond the check of the database itself.
+SqliteExamination examine_sqlite_file(const std::string& path, const GroupPageVisitor& visit);
 
 }  // namespace thalweg::metadata

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -103,6 +104,104 @@ TEST(SqliteStore, StatementsNumberTheirParametersByAppearance) {
       EXPECT_EQ(sqlite3_bind_parameter_name(statement, i), fmt::format("${}", i)) << text;
     sqlite3_finalize(statement);
   }
+}
+
+// Opens and closes with the machine's own file layer.
+std::string open_on_machine(const std::string& path) {
+  ManualExecutor writer;
+  const base::ManualClock clock;
+  SeededUuids uuids(5);
+  auto store =
+      open_sqlite_store({.path = path, .node_id = BrokerId(1)}, {.writer = writer, .clock = clock, .uuids = uuids});
+  if (!store.has_value()) return store.error().message;
+  (*store)->stop(writer, [] {});
+  writer.run();
+  return {};
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::ranges::sort(names);
+  return names;
+}
+
+TEST(SqliteStore, AFileOfAnOlderSchemaIsCopiedBeforeItIsBroughtUpToDate) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("metadata.sqlite");
+  {
+    const auto connection = Connection::open({.path = path, .vfs = {}}).value();
+    const std::string first[] = {sql::migration(1, sql::kSqlite)};
+    ASSERT_TRUE(sqlite::migrate(*connection, first).has_value());
+    ASSERT_TRUE(connection->execute("UPDATE store SET cluster_id = 'theirs'").has_value());
+  }
+  ASSERT_EQ(open_on_machine(path), "");
+  EXPECT_EQ(ask_sql(path, "SELECT version FROM thalweg_schema"), std::to_string(sql::migration_count()));
+  EXPECT_EQ(ask_sql(path + ".schema-1", "SELECT version FROM thalweg_schema"), "1");
+  EXPECT_EQ(ask_sql(path + ".schema-1", "SELECT cluster_id FROM store"), "theirs");
+  ASSERT_EQ(open_on_machine(path), "");
+  EXPECT_EQ(names_in(fs::path(path).parent_path()).size(), 2U) << "nothing is copied again";
+}
+
+TEST(SqliteStore, AnExaminationReadsAllAndChangesNothing) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("metadata.sqlite");
+  ASSERT_EQ(open_on_machine(path), "");
+  run_sql(
+      path,
+      "INSERT INTO group_offsets (group_id, topic_id, partition_index, topic, committed_offset, leader_epoch, "
+      "metadata, commit_ms, expire_ms) VALUES ('g', x'00112233445566778899aabbccddeeff', 3, 't', 7, -1, '', 1, -1)");
+  const auto before = names_in(fs::path(path).parent_path());
+  std::size_t offsets = 0;
+  const SqliteExamination sound =
+      examine_sqlite_file(path, [&](const GroupPage& page) { offsets += page.offsets.size(); });
+  EXPECT_THAT(sound.faults, testing::IsEmpty());
+  ASSERT_NE(sound.snapshot, nullptr);
+  EXPECT_EQ(sound.snapshot->cluster_id().size(), 22U);
+  EXPECT_EQ(offsets, 1U);
+  EXPECT_EQ(names_in(fs::path(path).parent_path()), before);
+
+  // What a broker that was killed has left in the WAL counts, and stays there.
+  {
+    const auto connection = Connection::open({.path = path, .vfs = {}}).value();
+    connection->move_wal_on_close(false);
+    ASSERT_TRUE(connection->execute("DELETE FROM group_offsets").has_value());
+  }
+  ASSERT_TRUE(fs::exists(path + "-wal"));
+  const auto wal_bytes = fs::file_size(path + "-wal");
+  offsets = 0;
+  EXPECT_THAT(examine_sqlite_file(path, [&](const GroupPage& page) { offsets += page.offsets.size(); }).faults,
+              testing::IsEmpty());
+  EXPECT_EQ(offsets, 0U);
+  EXPECT_EQ(fs::file_size(path + "-wal"), wal_bytes);
+}
+
+TEST(SqliteStore, AnExaminationNamesWhatIsDamaged) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("metadata.sqlite");
+  ASSERT_EQ(open_on_machine(path), "");
+  fs::resize_file(path, fs::file_size(path) - 4096);
+  EXPECT_THAT(examine_sqlite_file(path, [](const GroupPage&) {}).faults, Not(testing::IsEmpty()));
+  fs::resize_file(path, 0);
+  EXPECT_THAT(examine_sqlite_file(path, [](const GroupPage&) {}).faults, Not(testing::IsEmpty()));
+  EXPECT_THAT(examine_sqlite_file(folder.file("none"), [](const GroupPage&) {}).faults, Not(testing::IsEmpty()));
+}
+
+TEST(SqliteStore, ACopyIsMadeWhileTheStoreIsOpen) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("metadata.sqlite");
+  ManualExecutor writer;
+  const base::ManualClock clock;
+  SeededUuids uuids(5);
+  auto store =
+      open_sqlite_store({.path = path, .node_id = BrokerId(1)}, {.writer = writer, .clock = clock, .uuids = uuids});
+  ASSERT_TRUE(store.has_value());
+  const auto copied = copy_sqlite_file(path, folder.file("copy"), {});
+  ASSERT_TRUE(copied.has_value()) << copied.error().message;
+  EXPECT_EQ(ask_sql(folder.file("copy"), "SELECT cluster_id FROM store"), (*store)->opened_snapshot()->cluster_id());
+  EXPECT_FALSE(copy_sqlite_file(path, folder.file("copy"), {}).has_value()) << "nothing is written over";
+  (*store)->stop(writer, [] {});
+  writer.run();
 }
 
 TEST(SqliteMigration, RunsWhatTheFileLacksAndNothingTwice) {
