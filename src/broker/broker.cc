@@ -205,8 +205,9 @@ base::Result<void, std::string> Broker::start() {
   on_every_core([](Shard& shard) {
     shard.keepers().retention.start();
     shard.keepers().cleaner.start();
-    shard.telemetry().start();
+    shard.keepers().scrub.start();
     shard.keepers().producers.start();
+    shard.telemetry().start();
   });
   cores_.front()->post([this] { schedule_checkpoints(); });
   warn_of_other_keys(*store_->opened_snapshot(), settings_.tokens);

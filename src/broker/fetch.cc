@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "base/log.h"
 #include "broker/gather.h"
+#include "storage/batch_check.h"
 
 namespace thalweg::broker {
 
@@ -25,10 +27,40 @@ struct ReadOptions {
   std::shared_ptr<FetchWaiter> waiter;  // set: it is told what can be read, and what becomes readable later
 };
 
-// Copies small ranges, links large ones; makes sure first that none is waited for on the event loop.
+// Bytes of a log, and what of them is not as it was written.
+struct CheckedBytes {
+  storage::ReadOutcome<base::Bytes> bytes;
+  std::optional<storage::UnsoundBatch> unsound;
+};
+
+CheckedBytes read_and_check(const storage::FileRange& range, storage::Blocking blocking) {
+  CheckedBytes checked{.bytes = storage::Log::read_bytes(range, blocking), .unsound = std::nullopt};
+  if (checked.bytes) checked.unsound = storage::find_unsound_batch(checked.bytes->span());
+  return checked;
+}
+
+// Leaves of the bytes what stands before the batch that is not sound.
+base::Result<base::Bytes, ErrorCode> only_sound(Shard& shard, const storage::FileRange& range, CheckedBytes checked) {
+  if (!checked.bytes) {
+    LOG_ERROR("fetch", "{}", checked.bytes.error().io.message());
+    return std::unexpected(ErrorCode::kafka_storage_error);
+  }
+  if (!checked.unsound) return std::move(*checked.bytes);
+  const std::size_t position = checked.unsound->position;
+  shard.metrics().unsound_reads.add();
+  shard.report_unsound(fmt::format("{}: position {}, offset {}: {}", range.file->path(), range.position + position,
+                                   checked.unsound->base_offset, checked.unsound->what));
+  if (position == 0) return std::unexpected(ErrorCode::corrupt_message);
+  return checked.bytes->first(position);
+}
+
+// Copies small ranges, links large ones; makes sure first that none is waited for on the event loop. What is copied is
+// checked, and with thalweg.log.read.verify everything is copied.
 Awaitable<base::Result<void, ErrorCode>> load(Shard& shard, const storage::ReadResult& read, FetchOutcome& outcome) {
   const storage::FileRange range = read.range;
-  if (range.size > kCopyAtMost && range.file->descriptor() >= 0) {
+  const bool is_large = range.size > kCopyAtMost;
+  const bool verify = shard.broker().settings().verify_reads;
+  if (is_large && !verify && range.file->descriptor() >= 0) {
     if (!read.recent && !storage::seems_cached(range)) {
       const auto warmed =
           co_await runtime::run_on(shard.broker().disk_pool(), [range] { return storage::warm(range); });
@@ -37,16 +69,16 @@ Awaitable<base::Result<void, ErrorCode>> load(Shard& shard, const storage::ReadR
     outcome.records.append_external(range.file, range.position, range.size);
     co_return base::Result<void, ErrorCode>();
   }
-  auto bytes = storage::Log::read_bytes(range, storage::Blocking::never);
-  if (!bytes && bytes.error().kind == storage::ReadFault::Kind::cold) {
-    bytes = co_await runtime::run_on(shard.broker().disk_pool(),
-                                     [range] { return storage::Log::read_bytes(range, storage::Blocking::allowed); });
+  CheckedBytes checked{.bytes = std::unexpected(storage::ReadFault::wait_for(range)), .unsound = std::nullopt};
+  // What takes long to check is no work for a loop.
+  if (!is_large || !verify) checked = read_and_check(range, storage::Blocking::never);
+  if (!checked.bytes && checked.bytes.error().kind == storage::ReadFault::Kind::cold) {
+    checked = co_await runtime::run_on(shard.broker().disk_pool(),
+                                       [range] { return read_and_check(range, storage::Blocking::allowed); });
   }
-  if (!bytes) {
-    LOG_ERROR("fetch", "{}", bytes.error().io.message());
-    co_return std::unexpected(ErrorCode::kafka_storage_error);
-  }
-  outcome.records.append(std::move(*bytes));
+  auto sound = only_sound(shard, range, std::move(checked));
+  if (!sound) co_return std::unexpected(sound.error());
+  outcome.records.append(std::move(*sound));
   co_return base::Result<void, ErrorCode>();
 }
 
@@ -123,8 +155,14 @@ Awaitable<FetchOutcome> read_one(Shard& shard, FetchItem item, ReadOptions optio
     co_return outcome;
   }
   if (read.status == storage::ReadResult::Status::failed) {
-    LOG_ERROR("fetch", "{}-{} at {}: {}", partition->topic(), item.key.partition, item.offset, read.detail);
-    outcome.error = ErrorCode::kafka_storage_error;
+    if (read.corrupt) {
+      shard.metrics().unsound_reads.add();
+      shard.report_unsound(read.detail);
+      outcome.error = ErrorCode::corrupt_message;
+    } else {
+      LOG_ERROR("fetch", "{}-{} at {}: {}", partition->topic(), item.key.partition, item.offset, read.detail);
+      outcome.error = ErrorCode::kafka_storage_error;
+    }
     co_return outcome;
   }
   if (item.max_bytes < 0 && read.range.size > 0) {

@@ -1,5 +1,6 @@
 #include "broker/list_offsets.h"
 
+#include <cerrno>
 #include <utility>
 
 #include "base/log.h"
@@ -49,7 +50,10 @@ Awaitable<Lookup> look_up(Shard& shard, std::shared_ptr<Partition> partition, st
     if (found || found.error().kind != storage::ReadFault::Kind::cold) co_return found;
     (void)co_await runtime::run_on(shard.broker().disk_pool(),
                                    [range = found.error().cold] { return storage::warm(range); });
-    if (!partition->is_open()) co_return std::unexpected(storage::ReadFault::corrupt("the partition was closed"));
+    if (!partition->is_open()) {
+      co_return std::unexpected(
+          storage::ReadFault::of({.error_number = ECANCELED, .what = "read " + partition->topic()}));
+    }
   }
 }
 
@@ -88,6 +92,12 @@ Awaitable<ListOffsetOutcome> list_one(Shard& shard, ListOffsetItem item, bool re
       break;
   }
   const Lookup found = co_await look_up(shard, partition, item.timestamp);
+  if (!found && found.error().kind == storage::ReadFault::Kind::corrupt) {
+    shard.metrics().unsound_reads.add();
+    shard.report_unsound(found.error().io.what);
+    outcome.error = ErrorCode::corrupt_message;
+    co_return outcome;
+  }
   if (!found) {
     LOG_ERROR("list-offsets", "{}-{}: {}", partition->topic(), item.key.partition, found.error().io.message());
     outcome.error = ErrorCode::kafka_storage_error;

@@ -72,6 +72,9 @@ struct CoreMetrics {
   Counter compaction_failures;
   Counter compaction_bytes_read;
   Counter compaction_bytes_written;
+  Counter unsound_reads;       // of fetches and searches, that met a batch which is not as it was written
+  Counter scrub_bytes;         // read by the scrub
+  Counter scrub_faults;        // batches that the scrub found not to be as they were written
   Counter timestamps_refused;  // batches refused with INVALID_TIMESTAMP
   Counter timestamps_future;   // batches stored whose latest record is ahead of the clock
   Counter timestamps_missing;  // batches stored with no timestamp at all

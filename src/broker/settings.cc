@@ -44,6 +44,9 @@ base::Result<Settings, std::string> Settings::read(const config::Config& config)
   s.initial_task_delay_ms = config.get_long("log.initial.task.delay.ms");
   s.cleaner_enabled = config.get_bool("log.cleaner.enable");
 
+  s.verify_reads = config.get_bool("thalweg.log.read.verify");
+  s.scrub_bytes_per_second = config.get_long("thalweg.log.scrub.bytes.per.second");
+
   if (!config.get_string("authorizer.class.name").empty()) {
     auto& authorizer = s.authorizer.emplace();
     auto super_users = security::Authorizer::parse_super_users(config.get_string("super.users"));

@@ -50,6 +50,9 @@ struct Settings {
   std::int64_t initial_task_delay_ms = 30'000;           // log.initial.task.delay.ms
   bool cleaner_enabled = true;                           // log.cleaner.enable
 
+  bool verify_reads = false;                // thalweg.log.read.verify
+  std::int64_t scrub_bytes_per_second = 0;  // thalweg.log.scrub.bytes.per.second; 0: never
+
   std::optional<security::Authorizer::Options> authorizer;  // nothing: everyone may do everything
 
   TokenSettings tokens;

@@ -385,6 +385,13 @@ void Shard::directory_failed(std::size_t directory, const std::string& why) {
   broker_.directory_failed(directory, why);
 }
 
+void Shard::report_unsound(const std::string& line) {
+  // Beyond so many the disk is no secret any more.
+  constexpr std::size_t kMostLines = 1000;
+  if (told_unsound_.size() >= kMostLines || !told_unsound_.insert(line).second) return;
+  LOG_ERROR("storage", "{}", line);
+}
+
 void Shard::stop_directory(std::size_t directory) {
   for (auto& [key, partition] : partitions_) {
     if (partition->directory() != directory || partition->state() == Partition::State::offline) continue;

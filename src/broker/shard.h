@@ -78,6 +78,8 @@ class Shard {
   // A partition of this core; its log is opened in the background where it is not open. Null where the metadata has no
   // such partition.
   std::shared_ptr<Partition> find_partition(const PartitionKey& key);
+  // Whether find_partition() was called for it before, or its log was there at the start.
+  [[nodiscard]] bool has_partition(const PartitionKey& key) const { return partitions_.contains(key); }
   // The settings of a topic that the metadata has.
   std::shared_ptr<const TopicSettings> settings_of(const metadata::Topic& topic);
   // Puts a log in that was opened while the broker started.
@@ -98,6 +100,8 @@ class Shard {
   // From folder_busy() on, until folder_free() was called as often, no log is opened in the folder.
   void folder_busy(const std::string& folder) { ++busy_folders_[folder]; }
   void folder_free(const std::string& folder);
+  // A batch was met that is not as it was written. Writes a line the first time that this is said.
+  void report_unsound(const std::string& line);
   // Asks for a sync of what the partition has appended; its high watermark follows.
   void request_flush(const std::shared_ptr<Partition>& partition);
   // A write or sync in the directory has failed for good: on every core its partitions stop.
@@ -185,6 +189,7 @@ class Shard {
   config::Config broker_config_;  // in force
   LiveSettings live_;
   std::function<void()> live_changed_;
+  std::unordered_set<std::string> told_unsound_;  // lines, up to a bound
   bool stopping_ = false;
   bool closed_ = false;  // close_logs() was called: no log is opened any more
   std::unordered_set<FetchWaiter*> parked_;

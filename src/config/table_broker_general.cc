@@ -134,6 +134,12 @@ std::span<const ConfigKey> own_keys() {
       key("thalweg.telemetry.max.series", Type::int_, "100000", kMedium, kReadOnly, kUsed, at_least(0),
           "Series of client metrics that are kept for `/metrics`, of all clients together. Beyond it new ones are "
           "dropped."),
+      key("thalweg.log.read.verify", Type::boolean, "false", kLow, kReadOnly, kUsed, {},
+          "Whether the checksum of every record batch is compared before a Fetch answers with it. Batches then go "
+          "through memory instead of straight from the file. Small answers are always compared."),
+      key("thalweg.log.scrub.bytes.per.second", Type::long_, "1048576", kLow, kReadOnly, kUsed, at_least(0),
+          "Bytes that the broker reads of its own logs in a second to compare checksums, once a day where there is "
+          "time for that. What it finds is logged and counted. 0: never."),
   };
   return kKeys;
 }

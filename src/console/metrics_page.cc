@@ -196,6 +196,13 @@ std::string metrics_page(Broker& broker, const ConnectionCounts& connections) {
               sum(broker, &CoreMetrics::compaction_bytes_read));
   page.single("thalweg_compaction_bytes_written_total", "counter", "Bytes that compactions have written.",
               sum(broker, &CoreMetrics::compaction_bytes_written));
+  page.single("thalweg_unsound_reads_total", "counter",
+              "Reads that met a record batch which is not as it was written; answered with CORRUPT_MESSAGE.",
+              sum(broker, &CoreMetrics::unsound_reads));
+  page.single("thalweg_scrub_bytes_total", "counter", "Bytes of logs that the scrub has compared with their checksums.",
+              sum(broker, &CoreMetrics::scrub_bytes));
+  page.single("thalweg_scrub_faults_total", "counter", "Faults that the scrub has met, each time that it met them.",
+              sum(broker, &CoreMetrics::scrub_faults));
   page.single("thalweg_timestamps_refused_total", "counter", "Record batches refused for a timestamp out of bounds.",
               sum(broker, &CoreMetrics::timestamps_refused));
   page.single("thalweg_timestamps_future_total", "counter",

@@ -115,6 +115,10 @@ ReadOutcome<std::optional<TimestampedOffset>> Log::search_segment(Segment& segme
     if (!place) return std::nullopt;
     if (place->max_timestamp < timestamp || place->last_offset < log_start_offset_) continue;
     ASSIGN_OR_RETURN(const std::vector<std::uint8_t> batch, scanner.read_whole(*place));
+    if (!home_.context.validate(batch))
+      return std::unexpected(
+          ReadFault::corrupt("the checksum is wrong at offset " + std::to_string(place->base_offset) + ", position " +
+                             std::to_string(place->position) + " of " + segment.path(SegmentFile::log)));
     if (auto found = find(batch, timestamp, log_start_offset_)) {
       found->leader_epoch = place->leader_epoch;
       return found;
