@@ -53,9 +53,9 @@ struct State {
 };
 
 constexpr auto kAreas = std::to_array<std::string_view>(
-    {"authorizer", "broker",       "cleaner", "config",    "connection", "console",   "fetch",
-     "group",      "list-offsets", "login",   "metadata",  "produce",    "retention", "runtime",
-     "scram",      "server",       "storage", "telemetry", "thalweg",    "tls",       "tokens"});
+    {"authorizer", "backup",       "broker",    "cleaner",  "config",  "connection", "console", "fetch",
+     "group",      "list-offsets", "login",     "metadata", "produce", "retention",  "runtime", "scram",
+     "server",     "storage",      "telemetry", "thalweg",  "tls",     "tokens"});
 
 // Never destroyed: lines may be written while the process ends.
 State& state() {

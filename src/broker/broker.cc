@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "broker/backup.h"
 #include "broker/log_keepers.h"
 #include "broker/new_store.h"
 #include "broker/offsets_mirror.h"
@@ -238,6 +239,9 @@ base::Result<void, std::string> Broker::open_directories() {
           fmt::format("log.dirs: {} is in use by another process ({})", path, lock.error().message()));
     }
     locks_.push_back(std::move(*lock));
+    if (const auto incomplete = environment_.files.exists(storage::in_directory(path, kIncompleteCopyFileName));
+        incomplete && *incomplete)
+      return std::unexpected(fmt::format("log.dirs: {} is a copy that was not finished; make it again", path));
     const auto properties = storage::read_meta_properties(environment_.files, path);
     if (!properties) return std::unexpected("log.dirs: " + properties.error().message());
     if (properties->has_value()) {

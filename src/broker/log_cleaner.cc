@@ -89,6 +89,10 @@ void LogCleaner::look() {
   std::vector<std::shared_ptr<Partition>> others;
   for (std::shared_ptr<Partition>& partition : std::exchange(candidates_, {})) {
     if (!partition->is_open() || !partition->settings().compacted || partition->uncleanable) continue;
+    if (partition->backing_up) {
+      queue_.touch(partition);
+      continue;
+    }
     storage::CleaningPlan plan = this->plan(partition);
     if (plan.look_again_ms) queue_.set(partition, *plan.look_again_ms);
     if (!plan.is_due(partition->log().config())) continue;

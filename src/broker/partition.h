@@ -93,6 +93,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // When it may have to be compacted, whether it is just being, and what has been: everything before the offset.
   DuePlace cleaning_due;
   bool cleaning = false;
+  // A backup copies its segments, which stand still meanwhile.
+  bool backing_up = false;
   std::int64_t clean_end = 0;
   // A compaction found records that make no sense; there is no other before the next start.
   bool uncleanable = false;

@@ -49,7 +49,7 @@ void Retention::turn() {
 
 void Retention::look_at(const std::shared_ptr<Partition>& partition) {
   // The segments stand still while they are compacted.
-  if (partition->cleaning) return queue_.touch(partition);
+  if (partition->cleaning || partition->backing_up) return queue_.touch(partition);
   storage::Log& log = partition->log();
   const std::int64_t now_ms = shard_.now_ms();
   const std::optional<std::int64_t> due_ms = log.retention_due_ms();

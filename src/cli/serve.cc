@@ -20,6 +20,7 @@
 #include "config/load.h"
 #include "config/properties.h"
 #include "console/console.h"
+#include "console/control_socket.h"
 #include "runtime/file.h"
 #include "security/scram_file.h"
 #include "server/server.h"
@@ -137,6 +138,7 @@ int serve(const ServeArguments& arguments) {
   const std::unique_ptr<runtime::FileSystem> files = runtime::make_system_file_system();
   broker::Broker broker({.clock = clock, .files = *files}, std::move(*settings), std::move(*config));
   server::Server server(broker);
+  console::ControlSocket control(broker);
   console::Console console(broker, [&server] {
     return console::ConnectionCounts{.open = server.connection_count(),
                                      .tls_handshakes = server.tls_handshakes(),
@@ -150,12 +152,14 @@ int serve(const ServeArguments& arguments) {
   LOG_INFO("thalweg", "node {} of cluster {}, {} event loops, data in {}", broker.settings().node_id,
            broker.cluster_id(), broker.core_count(), fmt::join(broker.settings().log_dirs, ", "));
   console.serve();
+  control.serve();
   broker.set_ready(true);
   server.serve();
 
   wait_for_stop(signals, server);
   broker.set_ready(false);
   server.stop();
+  control.stop();
   console.stop();
   broker.stop();
   LOG_INFO("thalweg", "stopped");
