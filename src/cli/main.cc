@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/backup.h"
 #include "cli/decode.h"
+#include "cli/fsck.h"
 #include "cli/inspect.h"
 #include "cli/serve.h"
 #include "config/docs_page.h"
@@ -37,6 +39,13 @@ int main(int argc, char** argv) {
   thalweg::cli::DecodeArguments decode_arguments;
   CLI::App* decode = thalweg::cli::add_decode(app, decode_arguments);
 
+  thalweg::cli::FsckArguments fsck_arguments;
+  CLI::App* fsck = thalweg::cli::add_fsck(app, fsck_arguments);
+  thalweg::cli::BackupArguments backup_arguments;
+  CLI::App* backup = thalweg::cli::add_backup(app, backup_arguments);
+  thalweg::cli::RestoreArguments restore_arguments;
+  CLI::App* restore = thalweg::cli::add_restore(app, restore_arguments);
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -49,6 +58,9 @@ int main(int argc, char** argv) {
   }
   if (inspect->parsed()) return thalweg::cli::inspect(inspect_arguments);
   if (decode->parsed()) return thalweg::cli::decode(decode_arguments);
+  if (backup->parsed()) return thalweg::cli::backup(backup_arguments);
+  if (restore->parsed()) return thalweg::cli::restore(restore_arguments);
+  if (fsck->parsed()) return thalweg::cli::fsck(fsck_arguments);
   if (serve->parsed()) {
     if (!config_file.empty()) serve_arguments.config_file = config_file;
     if (!scram_file.empty()) serve_arguments.scram_file = scram_file;

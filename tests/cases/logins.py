@@ -48,11 +48,13 @@ def secrets_of(text):
 
 
 def stored(node):
-    """All bytes below the data folder."""
+    """All bytes of the files below the data folder."""
     found = b""
     for folder, _, names in os.walk(node.data):
-        for name in names:
-            with open(os.path.join(folder, name), "rb") as file:
+        for path in (os.path.join(folder, name) for name in names):
+            if not os.path.isfile(path):
+                continue  # the socket that commands reach the broker by
+            with open(path, "rb") as file:
                 found += file.read()
     return found
 
