@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <unordered_map>
@@ -121,17 +122,43 @@ int Broker::owner_of_group(std::string_view group_id) const {
 }
 
 std::size_t Broker::directory_index(const base::Uuid& id) const {
+  if (id.is_zero()) return 0;
   for (std::size_t i = 0; i < directories_.size(); ++i)
     if (directories_[i]->id == id) return i;
-  return 0;
+  return kNoDirectory;
 }
 
-base::Uuid Broker::directory_for_new_partition(runtime::Random& random) const {
-  std::vector<const LogDirectory*> usable;
-  for (const auto& directory : directories_)
-    if (!directory->offline) usable.push_back(directory.get());
-  if (usable.empty()) return directories_.front()->id;
-  return usable[random.below(usable.size())]->id;
+bool Broker::is_offline(const base::Uuid& directory) const {
+  const std::size_t index = directory_index(directory);
+  return index == kNoDirectory || directories_[index]->offline;
+}
+
+std::vector<bool> Broker::cordoned_directories(const metadata::Snapshot& snapshot) const {
+  const std::vector<std::string> names = effective_config(snapshot).get_list("cordoned.log.dirs");
+  const auto has = [&names](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
+  std::vector<bool> result;
+  for (const auto& directory : directories_) result.push_back(has("*") || has(directory->path));
+  return result;
+}
+
+std::vector<base::Uuid> Broker::directories_for_new_partitions(const metadata::Snapshot& snapshot,
+                                                               std::int32_t count) const {
+  const std::vector<bool> cordoned = cordoned_directories(snapshot);
+  std::vector<std::optional<std::int64_t>> partitions(directories_.size());
+  for (std::size_t i = 0; i < directories_.size(); ++i)
+    if (!cordoned[i] && !directories_[i]->offline) partitions[i] = 0;
+  // Where there is but one, it need not be known how many it has.
+  if (directories_.size() > 1) {
+    for (const auto& [name, topic] : snapshot.topics()) {
+      for (std::int32_t i = 0; i < topic->partitions.size(); ++i) {
+        const std::size_t directory = directory_index(topic->partitions[i].directory);
+        if (directory != kNoDirectory && partitions[directory]) ++*partitions[directory];
+      }
+    }
+  }
+  std::vector<base::Uuid> result;
+  for (const std::size_t directory : fewest_first(partitions, count)) result.push_back(directories_[directory]->id);
+  return result;
 }
 
 void Broker::directory_failed(std::size_t directory, const std::string& why) {
@@ -210,7 +237,10 @@ base::Result<void, std::string> Broker::start() {
     shard.keepers().producers.start();
     shard.telemetry().start();
   });
-  cores_.front()->post([this] { schedule_checkpoints(); });
+  cores_.front()->post([this] {
+    schedule_checkpoints();
+    watch_disks(*this);
+  });
   warn_of_other_keys(*store_->opened_snapshot(), settings_.tokens);
   if (!settings_.tokens.secret_key.empty()) cores_.front()->post([this] { schedule_token_checks(); });
   TRY(start_telemetry());
@@ -231,6 +261,7 @@ base::Result<void, std::string> Broker::open_directories() {
   for (const std::string& path : settings_.log_dirs) {
     auto directory = std::make_unique<LogDirectory>();
     directory->path = path;
+    directory->absolute_path = std::filesystem::absolute(path).string();
     if (const auto made = make_directory(environment_.files, path); !made)
       return std::unexpected("log.dirs: " + made.error().message());
     auto lock = environment_.files.lock(path);
@@ -354,6 +385,7 @@ base::Result<void, std::string> Broker::open_logs() {
   // By directory: the lines of its log start checkpoint, and those of them whose partitions have not been met yet.
   std::vector<storage::OffsetMap> log_starts_of, strangers_of;
   std::vector<runtime::Task> tasks;
+  metadata::ChangeSet moved_by_hand;
   for (const auto& directory : directories_) {
     const auto entries = environment_.files.list(directory->path);
     if (!entries) return std::unexpected("log.dirs: " + entries.error().message());
@@ -398,9 +430,11 @@ base::Result<void, std::string> Broker::open_logs() {
           if (environment_.files.remove_all(folder)) continue;
         }
       }
-      if (topic == nullptr || *id != topic->id || topic->partition(name->partition) == nullptr) {
+      const bool is_ours = topic != nullptr && *id == topic->id && topic->partition(name->partition) != nullptr;
+      if (!is_ours || is_duplicate(*topic, *name, directory_index(directory->id))) {
         // Its topic was deleted, or it was never ours; nobody can reach it under this name again.
-        LOG_WARN("broker", "{} belongs to no topic of this cluster; it is renamed to {}-stray", folder, entry.name);
+        LOG_WARN("broker", "{} {}; it is renamed to {}-stray", folder,
+                 is_ours ? "is in another log directory as well" : "belongs to no topic of this cluster", entry.name);
         const auto renamed = environment_.files.rename(folder, folder + "." + random_.next().str() + "-stray");
         if (!renamed) return std::unexpected(renamed.error().message());
         continue;
@@ -415,6 +449,17 @@ base::Result<void, std::string> Broker::open_logs() {
       slot->topic = topic;
       slot->owner = owner_of(name->topic, name->partition);
       slot->directory = directory_index(directory->id);
+      if (const metadata::Partition& placed = *topic->partition(name->partition);
+          directory_index(placed.directory) != slot->directory) {
+        LOG_WARN("broker", "{} was moved here by hand, and is taken as it is", folder);
+        // The snapshot is from before this start, which raises the epoch where the last stop was unclean.
+        moved_by_hand.records.emplace_back(
+            records::PartitionChanged{.topic_id = topic->id,
+                                      .partition = name->partition,
+                                      .leader = placed.leader,
+                                      .leader_epoch = snapshot->leader_epoch(placed) + (unclean_ ? 1 : 0),
+                                      .directory = directory->id});
+      }
       if (const auto line = clean_ends->find(*name); line != clean_ends->end()) slot->clean_end = line->second;
       const storage::OpenOptions options{.clean_shutdown = !unclean_,
                                          .recovery_point = offset_of(*recovery_points),
@@ -435,6 +480,9 @@ base::Result<void, std::string> Broker::open_logs() {
     }
   }
   TRY(load_log_starts(std::move(log_starts_of), strangers_of));
+  if (!moved_by_hand.records.empty())
+    if (const auto noted = commit_and_wait(std::move(moved_by_hand)); !noted)
+      return std::unexpected("cannot write the metadata store: " + noted.error().detail);
   // Recovery makes indexes, which are as the topic has them.
   for (const auto& slot : opened) {
     shard(slot->owner).core().post([&owner = shard(slot->owner), &slot = *slot] {
@@ -464,10 +512,11 @@ base::Result<void, std::string> Broker::open_logs() {
     truncated += slot->report.bytes_truncated;
     recovered += slot->report.bytes_recovered;
     Shard& owner = shard(slot->owner);
-    owner.core().post([&owner, key = slot->key, clean_end = slot->clean_end, log = std::move(slot->log)]() mutable {
+    owner.core().post([&owner, key = slot->key, directory = slot->directory, clean_end = slot->clean_end,
+                       log = std::move(slot->log)]() mutable {
       // A line beyond the end is of a log that was there before.
       if (clean_end > log->log_end_offset()) clean_end = 0;
-      owner.adopt(key, std::move(log));
+      owner.adopt(key, directory, std::move(log));
       if (const auto partition = owner.find_partition(key)) partition->clean_end = clean_end;
     });
   }
@@ -480,6 +529,15 @@ base::Result<void, std::string> Broker::open_logs() {
              unclean_ ? "an unclean" : "a clean", recovered, truncated);
   }
   return {};
+}
+
+bool Broker::is_duplicate(const metadata::Topic& topic, const storage::TopicPartition& name,
+                          std::size_t directory) const {
+  const std::size_t home = directory_index(topic.partition(name.partition)->directory);
+  if (home == directory || home == kNoDirectory) return false;
+  const std::string folder = storage::in_directory(directories_[home]->path, storage::folder_name(name));
+  const auto id = storage::read_partition_metadata(environment_.files, folder);
+  return id && *id == topic.id;
 }
 
 // Lines of partitions that are no more go before their names can be used again.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "broker/offset_checkpoint.h"
+#include "broker/log_directory.h"
 #include "broker/otlp_forwarder.h"
 #include "broker/request_context.h"
 #include "broker/settings.h"
@@ -29,15 +29,6 @@ struct AdvertisedEndpoint {
   std::string listener;
   std::string host;
   std::int32_t port = 0;
-};
-
-struct LogDirectory {
-  std::string path;
-  base::Uuid id;
-  std::atomic<bool> offline{false};
-  // These belong to the first core.
-  std::unique_ptr<OffsetCheckpoint> log_starts;
-  std::unique_ptr<OffsetCheckpoint> clean_ends;  // how far logs are compacted
 };
 
 // Whether the disk cannot be trusted any more, after an error that is not about one log, its space or our descriptors.
@@ -122,10 +113,17 @@ class Broker {
   [[nodiscard]] std::size_t sync_queue() const { return sync_pool_->queued(); }
   [[nodiscard]] std::size_t store_queue() const { return store_thread_->queued(); }
   [[nodiscard]] std::vector<std::unique_ptr<LogDirectory>>& log_directories() { return directories_; }
-  // The directory of that id; the first where there is none.
+  // The directory of that id, kNoDirectory where this broker has none of it. A partition that was never given one is in
+  // the first.
   [[nodiscard]] std::size_t directory_index(const base::Uuid& id) const;
-  // A directory for a new partition: one of those that work, drawn at random, which spreads them evenly.
-  [[nodiscard]] base::Uuid directory_for_new_partition(runtime::Random& random) const;
+  // Whether what is in the directory of that id cannot be reached: it has failed, or this broker does not have it.
+  [[nodiscard]] bool is_offline(const base::Uuid& directory) const;
+  // Which directories get no new partitions, as of `snapshot` (cordoned.log.dirs).
+  [[nodiscard]] std::vector<bool> cordoned_directories(const metadata::Snapshot& snapshot) const;
+  // Directories for as many new partitions: of those that work and are not cordoned the one with the fewest each time.
+  // Nothing where there is no such directory.
+  [[nodiscard]] std::vector<base::Uuid> directories_for_new_partitions(const metadata::Snapshot& snapshot,
+                                                                       std::int32_t count) const;
   // A log directory has failed for good; every core stops its partitions. From any thread.
   void directory_failed(std::size_t directory, const std::string& why);
 
@@ -153,6 +151,9 @@ class Broker {
   base::Result<void, std::string> open_store();
   base::Result<void, std::string> register_node();
   base::Result<void, std::string> open_logs();
+  // Whether the store's own directory for a partition has its log, and this is another.
+  [[nodiscard]] bool is_duplicate(const metadata::Topic& topic, const storage::TopicPartition& name,
+                                  std::size_t directory) const;
   base::Result<void, std::string> load_log_starts(std::vector<storage::OffsetMap> lines,
                                                   const std::vector<storage::OffsetMap>& dead);
   // Takes the leases of the group coordinators and loads their groups.

@@ -1,5 +1,7 @@
 #include "broker/internal_topic.h"
 
+#include <fmt/format.h>
+
 #include "broker/broker.h"
 
 namespace thalweg::broker {
@@ -11,9 +13,12 @@ base::Result<bool, std::string> create_internal_topic(Broker& broker, std::strin
   topic.name = name;
   topic.topic_id = broker.random().next();
   topic.created_ms = broker.clock().wall_ms();
-  for (int i = 0; i < partitions; ++i)
-    topic.partitions.push_back(
-        {.leader = broker.node_id(), .directory = broker.directory_for_new_partition(broker.random())});
+  const auto directories = broker.directories_for_new_partitions(*broker.store().opened_snapshot(), partitions);
+  if (directories.empty())
+    return std::unexpected(
+        fmt::format("cordoned.log.dirs: no log directory takes the partitions of {}, which is to be made", name));
+  for (const base::Uuid& directory : directories)
+    topic.partitions.push_back({.leader = broker.node_id(), .directory = directory});
   metadata::ChangeSet changes;
   changes.preconditions.emplace_back(metadata::TopicNameFree{.name = topic.name});
   const records::ConfigResource resource{.type = records::ResourceType::topic, .name = topic.name};

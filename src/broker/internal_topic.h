@@ -14,7 +14,7 @@ class Broker;
 
 // Makes the topic with so many partitions and these configs where there is none of that name. Blocks; while the broker
 // starts. True where it was made.
-//   errors   one line: the metadata store cannot be written
+//   errors   one line: the metadata store cannot be written, no log directory takes new partitions
 base::Result<bool, std::string> create_internal_topic(Broker& broker, std::string_view name, int partitions,
                                                       const std::vector<std::pair<std::string, std::string>>& configs);
 

@@ -19,6 +19,7 @@ LiveSettings LiveSettings::read(const config::Config& config) {
        config::parse_address_counts(overrides).value_or(std::vector<config::AddressCount>{}))
     live.connections.most_of_ip.emplace_back(address, count);
   live.recovery_threads = config.get_int("num.recovery.threads.per.data.dir");
+  live.reserved_bytes = config.get_long("thalweg.log.dirs.reserved.bytes");
   return live;
 }
 

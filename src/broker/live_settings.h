@@ -28,6 +28,7 @@ struct LiveSettings {
   Cleaner cleaner;
   Connections connections;
   std::int32_t recovery_threads = 2;  // num.recovery.threads.per.data.dir
+  std::int64_t reserved_bytes = 0;    // thalweg.log.dirs.reserved.bytes
 
   // Reads them from the settings in force.
   static LiveSettings read(const config::Config& config);

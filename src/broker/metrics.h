@@ -66,7 +66,8 @@ struct CoreMetrics {
   Counter flushes;
   Counter flush_failures;
   Histogram flush_time;
-  Counter segments_deleted;  // by retention
+  Counter segments_deleted;       // by retention
+  Counter produces_without_room;  // refused for the margin that is kept free
   Counter segment_bytes_deleted;
   Counter compactions;
   Counter compaction_failures;

@@ -14,6 +14,11 @@ void OffsetCheckpoint::load(storage::OffsetMap lines, const std::vector<storage:
     if (lines_.erase(partition) > 0) changed_ = true;
 }
 
+std::int64_t OffsetCheckpoint::line(const storage::TopicPartition& partition) const {
+  const auto found = lines_.find(partition);
+  return found == lines_.end() ? 0 : found->second;
+}
+
 void OffsetCheckpoint::raise(const storage::OffsetMap& offsets, Done done) {
   for (const auto& [partition, offset] : offsets) {
     std::int64_t& line = lines_[partition];

@@ -31,6 +31,8 @@ class OffsetCheckpoint {
   // called while the loop does not run yet.
   void load(storage::OffsetMap lines, const std::vector<storage::TopicPartition>& dead);
 
+  // The line of a partition; 0 where it has none.
+  [[nodiscard]] std::int64_t line(const storage::TopicPartition& partition) const;
   // Raises the lines of these partitions and calls `done` once they are on stable storage; never inside this call.
   void raise(const storage::OffsetMap& offsets, Done done);
   // Takes the line of a partition away; `done` as for raise().

@@ -69,6 +69,17 @@ void count_odd_timestamp(CoreMetrics& metrics, std::int64_t max_timestamp, std::
   if (max_timestamp > now_ms && max_timestamp - now_ms > kToleranceMs) metrics.timestamps_future.add();
 }
 
+// As if the write had failed: the producer may try again when there is room.
+storage::AppendResult no_room(Partition& partition) {
+  storage::AppendResult result;
+  result.error = ErrorCode::kafka_storage_error;
+  result.detail = "what is left of the disk is reserved (thalweg.log.dirs.reserved.bytes)";
+  result.log_start_offset = partition.log().log_start_offset();
+  result.write_failed = true;
+  result.out_of_space = true;
+  return result;
+}
+
 // Appends one item to its open partition. Returns the offset that has to be durable for it, or the error.
 protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, ProduceItem& item,
                                       const ProduceOptions& options, ProduceOutcome& outcome) {
@@ -107,7 +118,13 @@ protocol::Result<std::int64_t> append(Shard& shard, Partition& partition, Produc
   storage::AppendOptions append_options;
   append_options.leader_epoch = partition.leader_epoch();
   append_options.now_ms = now_ms;
-  storage::AppendResult result = partition.log().append(batches, append_options);
+  storage::AppendResult result;
+  if (shard.broker().log_directories()[partition.directory()]->room.take(batch->size_bytes())) {
+    result = partition.log().append(batches, append_options);
+  } else {
+    shard.metrics().produces_without_room.add();
+    result = no_room(partition);
+  }
   if (!result.ok()) {
     if (result.write_failed && !result.out_of_space) shard.directory_failed(partition.directory(), result.detail);
     if (result.write_failed && partition.log().producers().find(batch->producer_id()) == nullptr)

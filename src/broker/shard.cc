@@ -210,7 +210,10 @@ std::shared_ptr<Partition> Shard::find_partition(const PartitionKey& key) {
                                                settings_of(*topic));
   partitions_.emplace(key, partition);
   metrics_.partitions.store(static_cast<std::int64_t>(partitions_.size()), std::memory_order_relaxed);
-  if (broker_.log_directories()[directory]->offline) {
+  if (directory == kNoDirectory) {
+    LOG_ERROR("broker", "{}-{} is in a log directory that log.dirs does not name", topic->name.view(), key.partition);
+    (void)partition->take_log(Partition::State::offline, ErrorCode::kafka_storage_error);
+  } else if (broker_.log_directories()[directory]->offline) {
     (void)partition->take_log(Partition::State::offline, ErrorCode::kafka_storage_error);
   } else {
     open_log(partition);
@@ -237,15 +240,18 @@ void Shard::open_log(const std::shared_ptr<Partition>& partition) {
     return;
   }
   folder_busy(folder);
-  broker_.disk_pool().post([this, partition, name, folder, now = now_ms(), unclean = broker_.started_unclean(),
-                            config = partition->settings().log] {
-    const storage::OpenOptions options{
-        .clean_shutdown = !unclean, .recovery_point = 0, .log_start_offset = 0, .now_ms = now};
-    auto log = open_folder(log_context_, folder, partition->key().topic_id,
-                           [&] { return storage::Log::open(log_context_, folder, name, config, options); });
-    core_.post([this, partition, folder, log = std::move(log)]() mutable {
-      opened(partition, std::move(log));
-      folder_free(folder);
+  storage::OpenOptions options{.clean_shutdown = !broker_.started_unclean(), .now_ms = now_ms()};
+  const LogDirectory& home = *broker_.log_directories()[partition->directory()];
+  // A folder that is there already could not be opened before; what was deleted of it stays so.
+  broker_.core(0).post([this, &home, partition, name, folder, options, config = partition->settings().log]() mutable {
+    options.log_start_offset = home.log_starts->line(name);
+    broker_.disk_pool().post([this, partition, name, folder, options, config = std::move(config)] {
+      auto log = open_folder(log_context_, folder, partition->key().topic_id,
+                             [&] { return storage::Log::open(log_context_, folder, name, config, options); });
+      core_.post([this, partition, folder, log = std::move(log)]() mutable {
+        opened(partition, std::move(log));
+        folder_free(folder);
+      });
     });
   });
 }
@@ -327,12 +333,17 @@ void Shard::opened(const std::shared_ptr<Partition>& partition, runtime::IoResul
   touch(partition);
 }
 
-void Shard::adopt(const PartitionKey& key, std::unique_ptr<storage::Log> log) {
+Partition* Shard::known_partition(const PartitionKey& key) const {
+  const auto found = partitions_.find(key);
+  return found == partitions_.end() ? nullptr : found->second.get();
+}
+
+void Shard::adopt(const PartitionKey& key, std::size_t directory, std::unique_ptr<storage::Log> log) {
   const metadata::Topic* topic = snapshot_->topic(key.topic_id);
   const metadata::Partition* placed = topic == nullptr ? nullptr : topic->partition(key.partition);
   if (placed == nullptr) return;
-  auto partition = std::make_shared<Partition>(key, topic->name.str(), broker_.directory_index(placed->directory),
-                                               snapshot_->leader_epoch(*placed), settings_of(*topic));
+  auto partition = std::make_shared<Partition>(key, topic->name.str(), directory, snapshot_->leader_epoch(*placed),
+                                               settings_of(*topic));
   partition->install(std::move(log));
   touch(partition);
   partitions_.emplace(key, std::move(partition));
@@ -353,7 +364,7 @@ void Shard::remove_topic(const base::Uuid& topic_id) {
         partition->take_log(Partition::State::removed, ErrorCode::unknown_topic_or_partition);
     if (log) {
       remove_log(*partition, std::move(log));
-    } else if (!opening) {
+    } else if (!opening && partition->directory() != kNoDirectory) {
       forget_log_start(partition->directory(), {partition->topic(), partition->key().partition});
     }
   }

@@ -82,8 +82,10 @@ class Shard {
   [[nodiscard]] bool has_partition(const PartitionKey& key) const { return partitions_.contains(key); }
   // The settings of a topic that the metadata has.
   std::shared_ptr<const TopicSettings> settings_of(const metadata::Topic& topic);
-  // Puts a log in that was opened while the broker started.
-  void adopt(const PartitionKey& key, std::unique_ptr<storage::Log> log);
+  // The same, but null too where nothing was asked of it yet, and nothing is opened.
+  [[nodiscard]] Partition* known_partition(const PartitionKey& key) const;
+  // Puts a log in that was opened, in that directory, while the broker started.
+  void adopt(const PartitionKey& key, std::size_t directory, std::unique_ptr<storage::Log> log);
   // Waits until the partition is open, or can not be. none where it is open.
   runtime::Awaitable<protocol::ErrorCode> when_open(std::shared_ptr<Partition> partition);
 

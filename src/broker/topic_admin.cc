@@ -22,6 +22,7 @@ using runtime::Awaitable;
 // What one broker can be asked to hold in one request.
 constexpr std::int32_t kMostPartitionsAtOnce = 10'000;
 constexpr std::size_t kMostNameBytes = 249;
+constexpr std::string_view kNoneTakesMore = "No log directory takes new partitions: they have failed or are cordoned";
 
 std::string with_dots_as_underscores(std::string_view name) {
   std::string result(name);
@@ -99,12 +100,11 @@ Result<Shape> counted_shape(const NewTopic& topic, const Settings& settings) {
   return shape;
 }
 
+// Nothing where no log directory takes new partitions.
 std::vector<records::PartitionPlacement> placements(const RequestContext& context, std::int32_t count) {
   std::vector<records::PartitionPlacement> result;
-  result.reserve(static_cast<std::size_t>(count));
-  for (std::int32_t i = 0; i < count; ++i)
-    result.push_back({.leader = context.broker.node_id(),
-                      .directory = context.broker.directory_for_new_partition(context.shard.random())});
+  for (const base::Uuid& directory : context.broker.directories_for_new_partitions(*context.shard.snapshot(), count))
+    result.push_back({.leader = context.broker.node_id(), .directory = directory});
   return result;
 }
 
@@ -165,6 +165,8 @@ Awaitable<Result<CreatedTopic>> create_topic(RequestContext& context, NewTopic t
                        .partitions = shape.partitions,
                        .replication_factor = shape.replication_factor,
                        .configs = configs};
+  std::vector<records::PartitionPlacement> placed = placements(context, shape.partitions);
+  if (placed.empty()) co_return fail(ErrorCode::invalid_replication_factor, std::string(kNoneTakesMore));
   if (validate_only) co_return created;
   metadata::ChangeSet changes;
   changes.preconditions.emplace_back(metadata::TopicNameFree{topic.name});
@@ -172,7 +174,7 @@ Awaitable<Result<CreatedTopic>> create_topic(RequestContext& context, NewTopic t
                                                      .topic_id = created.topic_id,
                                                      .created_ms = context.shard.now_ms(),
                                                      .replication_factor = shape.replication_factor,
-                                                     .partitions = placements(context, shape.partitions)});
+                                                     .partitions = std::move(placed)});
   for (const auto& [key, value] : configs)
     changes.records.emplace_back(records::ConfigSet{
         .resource = {.type = records::ResourceType::topic, .name = topic.name}, .key = key, .value = value});
@@ -215,11 +217,12 @@ Awaitable<Result<void>> add_partitions(RequestContext& context, std::string name
     for (const ManualAssignment& assignment : *assignments)
       CO_TRY(check_brokers(assignment, context.broker.settings().node_id));
   }
+  std::vector<records::PartitionPlacement> placed = placements(context, more);
+  if (placed.empty()) co_return fail(ErrorCode::invalid_replication_factor, std::string(kNoneTakesMore));
   if (validate_only) co_return Result<void>();
   metadata::ChangeSet changes;
   changes.preconditions.emplace_back(metadata::TopicAtVersion{topic->id, topic->version});
-  changes.records.emplace_back(
-      records::PartitionsAdded{.topic_id = topic->id, .partitions = placements(context, more)});
+  changes.records.emplace_back(records::PartitionsAdded{.topic_id = topic->id, .partitions = std::move(placed)});
   const metadata::CommitResult committed = co_await commit(context, std::move(changes));
   if (committed) co_return Result<void>();
   if (committed.error().kind == metadata::CommitFault::Kind::precondition)

@@ -117,7 +117,7 @@ TEST(Effective, DescribesWhatKafkaDescribes) {
 TEST(Effective, ListsAsManyKeysAsKafkaAndOurOwn) {
   const Config file(broker_table());
   const BrokerLayers layers{file, {}, {}};
-  EXPECT_EQ(describe_broker(layers).size(), 350u + 13u);
+  EXPECT_EQ(describe_broker(layers).size(), 350u + 14u);
   EXPECT_EQ(describe_cluster_default(layers).size(), 0u);
   EXPECT_EQ(describe_topic({}, layers).size(), 37u);
   EXPECT_EQ(describe_topic({{"internal.segment.bytes", "100"}}, layers).size(), 38u);

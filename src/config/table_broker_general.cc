@@ -117,6 +117,9 @@ std::span<const ConfigKey> own_keys() {
           "Event loops, one thread each. 0: one for each core of the machine."),
       key("thalweg.max.bytes.in.flight", Type::long_, "268435456", kHigh, kReadOnly, kUsed, at_least(1),
           "Bytes of requests that may be read and not yet answered, over all connections. Beyond it reading waits."),
+      key("thalweg.log.dirs.reserved.bytes", Type::long_, "67108864", kMedium, kClusterWide, kUsed, at_least(0),
+          "Bytes of each log directory's disk that records do not fill: with less left, a produce to it is refused "
+          "with KAFKA_STORAGE_ERROR, while deletions and the metadata store go on. 0: nothing is kept free."),
       key("thalweg.offsets.mirror.enable", Type::boolean, "false", kLow, kReadOnly, kUsed, {},
           "Whether committed offsets are also written to the topic `__consumer_offsets`, for tools that read it."),
       key("thalweg.telemetry.default.metrics", Type::list, kDefaultClientMetrics, kMedium, kReadOnly, kUsed, any_list(),

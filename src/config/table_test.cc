@@ -32,9 +32,10 @@ const std::map<std::string_view, std::string_view> kOtherDefaults = {
 // Keys that Kafka's definitions do not have.
 const std::set<std::string_view> kOwnKeys = {
     "thalweg.console.listeners", "thalweg.allow.insecure.listeners", "thalweg.cores", "thalweg.max.bytes.in.flight",
-    "thalweg.offsets.mirror.enable", "thalweg.log.read.verify", "thalweg.log.scrub.bytes.per.second", "log.flush.acks",
-    "thalweg.telemetry.default.metrics", "thalweg.telemetry.interval.ms", "thalweg.telemetry.max.series",
-    "thalweg.telemetry.otlp.endpoint", "thalweg.telemetry.topic.enable",
+    "thalweg.offsets.mirror.enable", "thalweg.log.read.verify", "thalweg.log.scrub.bytes.per.second",
+    "thalweg.log.dirs.reserved.bytes", "log.flush.acks", "thalweg.telemetry.default.metrics",
+    "thalweg.telemetry.interval.ms", "thalweg.telemetry.max.series", "thalweg.telemetry.otlp.endpoint",
+    "thalweg.telemetry.topic.enable",
     // Kafka reads these in its authorizer and its quota managers, outside the definitions.
     "super.users", "allow.everyone.if.no.acl.found", "leader.replication.throttled.rate",
     "follower.replication.throttled.rate", "replica.alter.log.dirs.io.max.bytes.per.second"};

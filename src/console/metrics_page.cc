@@ -152,6 +152,35 @@ double resident_bytes() {
   return resident * 4096;
 }
 
+std::string escaped(std::string_view label) {
+  std::string result;
+  for (const char c : label) {
+    if (c == '\\' || c == '"') result += '\\';
+    result += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return result;
+}
+
+void print_log_directories(Page& page, Broker& broker) {
+  const auto gauge = [&](const char* name, const char* help, const auto& value) {
+    page.head(name, "gauge", help);
+    for (const auto& directory : broker.log_directories())
+      page.sample(name, fmt::format("directory=\"{}\"", escaped(directory->absolute_path)),
+                  static_cast<double>(value(*directory)));
+  };
+  using broker::LogDirectory;
+  gauge("thalweg_log_directory_free_bytes", "Bytes free on the disk of a log directory; -1 where it is not known.",
+        [](const LogDirectory& directory) { return directory.room.free_bytes(); });
+  gauge("thalweg_log_directory_full",
+        "1 where no more is free than thalweg.log.dirs.reserved.bytes, so that records are refused.",
+        [](const LogDirectory& directory) { return directory.room.full() ? 1 : 0; });
+  gauge("thalweg_log_directory_offline", "1 where a log directory has failed.",
+        [](const LogDirectory& directory) { return directory.offline ? 1 : 0; });
+  page.single("thalweg_produces_without_room_total", "counter",
+              "Record batches refused to keep thalweg.log.dirs.reserved.bytes free.",
+              sum(broker, &CoreMetrics::produces_without_room));
+}
+
 }  // namespace
 
 std::string metrics_page(Broker& broker, const ConnectionCounts& connections) {
@@ -215,6 +244,7 @@ std::string metrics_page(Broker& broker, const ConnectionCounts& connections) {
   page.single("thalweg_segment_bytes_deleted_total", "counter", "Bytes of segments that retention has deleted.",
               sum(broker, &CoreMetrics::segment_bytes_deleted));
 
+  print_log_directories(page, broker);
   print_telemetry(page, broker);
 
   page.head("thalweg_sync_seconds", "histogram", "Time of a round of syncs that made records durable.");

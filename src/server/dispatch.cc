@@ -77,6 +77,7 @@ constexpr auto kServed = std::to_array<ServedApi>({
     {ApiKey::delete_acls, 1, 3, 3, 1, false, run_or_close<protocol::DeleteAclsRequest, handlers::delete_acls>},
     {ApiKey::describe_configs, 1, 4, 4, 1, false, run<protocol::DescribeConfigsRequest, handlers::describe_configs>},
     {ApiKey::alter_configs, 0, 2, 2, 0, false, run<protocol::AlterConfigsRequest, handlers::alter_configs>},
+    {ApiKey::describe_log_dirs, 1, 5, 5, 1, false, run<protocol::DescribeLogDirsRequest, handlers::describe_log_dirs>},
     {ApiKey::sasl_authenticate, 0, 2, 2, 0, false, run<protocol::SaslAuthenticateRequest, handlers::sasl_authenticate>},
     {ApiKey::create_partitions, 0, 3, 3, 0, false, run<protocol::CreatePartitionsRequest, handlers::create_partitions>},
     {ApiKey::create_delegation_token, 1, 3, 3, 1, false,

@@ -20,7 +20,8 @@ constexpr int kMostWindingDown = 200'000;
 World::World(const WorldOptions& options)
     : options_(options), random_(options.seed), host_(random_.next_u64()), disk_(random_.next_u64()) {
   for (std::uint64_t i = 0; i <= below(2); ++i) directories_.push_back(fmt::format("/disk/data-{}", i));
-  configuration_ = {fmt::format("log.dirs={}", fmt::join(directories_, ",")),
+  // Nothing is kept free, so that a full disk is found out by the writes.
+  configuration_ = {fmt::format("log.dirs={}", fmt::join(directories_, ",")), "thalweg.log.dirs.reserved.bytes=0",
                     fmt::format("thalweg.cores={}", 1 + below(3)),
                     fmt::format("log.flush.offset.checkpoint.interval.ms={}", below(2) == 0 ? 50 : 3000),
                     "auto.create.topics.enable=false"};

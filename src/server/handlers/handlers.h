@@ -43,6 +43,8 @@
 #include "protocol/messages/describe_delegation_token_response.h"
 #include "protocol/messages/describe_groups_request.h"
 #include "protocol/messages/describe_groups_response.h"
+#include "protocol/messages/describe_log_dirs_request.h"
+#include "protocol/messages/describe_log_dirs_response.h"
 #include "protocol/messages/describe_producers_request.h"
 #include "protocol/messages/describe_producers_response.h"
 #include "protocol/messages/describe_quorum_request.h"
@@ -232,5 +234,7 @@ Awaitable<protocol::RemoveRaftVoterResponse> remove_raft_voter(RequestContext& c
                                                                protocol::RemoveRaftVoterRequest request);
 Awaitable<protocol::UnregisterControllerResponse> unregister_controller(RequestContext& context,
                                                                         protocol::UnregisterControllerRequest request);
+Awaitable<protocol::DescribeLogDirsResponse> describe_log_dirs(RequestContext& context,
+                                                               protocol::DescribeLogDirsRequest request);
 
 }  // namespace thalweg::server::handlers

@@ -20,16 +20,15 @@ struct PartitionView {
   std::vector<protocol::BrokerId> offline;
 };
 
-// The partition as this core's metadata has it; one in a failed log directory has no leader.
+// The partition as this core's metadata has it; one in a log directory that is offline has no leader.
 inline PartitionView view_partition(const broker::RequestContext& context, const metadata::Topic& topic,
                                     std::int32_t number) {
   const metadata::Partition& partition = topic.partitions[number];
   PartitionView view;
   view.leader_epoch = context.shard.snapshot()->leader_epoch(partition);
   view.replicas = {partition.leader};
-  broker::Broker& broker = context.broker;
-  const bool down = partition.leader == broker.node_id() &&
-                    broker.log_directories()[broker.directory_index(partition.directory)]->offline;
+  const broker::Broker& broker = context.broker;
+  const bool down = partition.leader == broker.node_id() && broker.is_offline(partition.directory);
   if (down) {
     view.error = protocol::ErrorCode::leader_not_available;
     view.offline = {partition.leader};

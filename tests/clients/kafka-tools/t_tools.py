@@ -1,6 +1,7 @@
 """t_tools.py BOOTSTRAP LIB: Kafka's own command-line tools against one broker."""
 import datetime
 import functools
+import json
 import os
 import pathlib
 import re
@@ -66,6 +67,18 @@ def configs_alter():
 def configs_broker():
     out = tool("ConfigCommand", *BOOT, "--describe", "--all", "--entity-type", "brokers", "--entity-name", 1)
     need("log.dirs=" in out and "num.partitions=" in out, out)
+
+
+def log_dirs():
+    """Where the partitions of `files` are, by their names: the folder and what is said of them."""
+    out = tool("LogDirsCommand", *BOOT, "--describe", "--topic-list", files)
+    (broker,) = json.loads(next(line for line in out.splitlines() if line.startswith("{")))["brokers"]
+    need(broker["broker"] == 1 and not any(d["error"] for d in broker["logDirs"]), out)
+    found = {p["partition"]: (d["logDir"], p) for d in broker["logDirs"] for p in d["partitions"]}
+    need(sorted(found) == [f"{files}-{i}" for i in range(2)], out)
+    need(sum(p["size"] for _, p in found.values()) > 0, out)
+    need(not any(p["offsetLag"] or p["isFuture"] for _, p in found.values()), out)
+    return found
 
 
 def api_versions():
@@ -227,6 +240,7 @@ c("api-versions", api_versions)
 c("console-producer", console_producer)
 for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
     c(f"producer-perf-{codec}", perf, codec)
+c("log-dirs", log_dirs)
 c("get-offsets-latest", latest)
 for spec, wanted in {
     "earliest": lambda end: 0,
