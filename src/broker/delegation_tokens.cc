@@ -51,7 +51,9 @@ void warn_of_other_keys(const metadata::Snapshot& snapshot, const TokenSettings&
   if (settings.secret_key.empty()) return;
   const std::uint32_t check = security::TokenKey(settings.secret_key).check();
   std::size_t others = 0;
-  for (const auto& [id, token] : snapshot.delegation_tokens()) others += token->key_check == check ? 0 : 1;
+  // Of a token that was taken over from another broker the key is not known.
+  for (const auto& [id, token] : snapshot.delegation_tokens())
+    others += token->key_check == check || token->key_check == 0 ? 0 : 1;
   if (others > 0)
     LOG_WARN("tokens", "delegation.token.secret.key has changed: {} delegation tokens made under another key are void",
              others);

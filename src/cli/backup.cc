@@ -9,12 +9,10 @@
 #include <boost/asio/write.hpp>
 #include <filesystem>
 #include <memory>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "broker/backup.h"
+#include "cli/copy_files.h"
 #include "cli/output.h"
 #include "console/control_socket.h"
 #include "metadata/sqlite_store.h"
@@ -27,35 +25,6 @@ namespace {
 
 namespace asio = boost::asio;
 using storage::in_directory;
-
-constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
-
-runtime::IoResult<std::uint64_t> copy_file(runtime::FileSystem& files, const std::string& from, const std::string& to) {
-  ASSIGN_OR_RETURN(const auto source, files.open(from, runtime::OpenMode::read));
-  ASSIGN_OR_RETURN(const auto copy, files.open(to, runtime::OpenMode::create));
-  std::vector<std::uint8_t> buffer(kCopyBytes);
-  for (std::uint64_t done = 0;;) {
-    ASSIGN_OR_RETURN(const std::size_t got, source->read_at(done, buffer));
-    if (got == 0) return done;
-    TRY(copy->write_at(done, std::span<const std::uint8_t>(std::span(buffer).first(got))));
-    done += got;
-  }
-}
-
-runtime::IoResult<std::uint64_t> copy_folder(runtime::FileSystem& files, const std::string& from,
-                                             const std::string& to) {
-  TRY(files.create_directories(to));
-  ASSIGN_OR_RETURN(const std::vector<runtime::DirectoryEntry> entries, files.list(from));
-  std::uint64_t bytes = 0;
-  for (const runtime::DirectoryEntry& entry : entries) {
-    const std::string path = in_directory(from, entry.name);
-    const std::string copy = in_directory(to, entry.name);
-    ASSIGN_OR_RETURN(const std::uint64_t copied,
-                     entry.is_directory ? copy_folder(files, path, copy) : copy_file(files, path, copy));
-    bytes += copied;
-  }
-  return bytes;
-}
 
 // Until the copy is whole and on stable storage, no broker starts on it.
 runtime::IoResult<std::uint64_t> copy_backup(runtime::FileSystem& files, const std::string& from,
@@ -116,11 +85,9 @@ int restore(const RestoreArguments& arguments) {
   if (has(arguments.backup, broker::kIncompleteCopyFileName))
     return failed(arguments.backup + " is a backup that was not finished");
   if (!has(arguments.backup, metadata::kSqliteFileName)) return failed(arguments.backup + " is no backup");
-  if (files->exists(arguments.target).value_or(false)) {
-    const auto entries = files->list(arguments.target);
-    if (!entries) return failed(entries.error().message());
-    if (!entries->empty()) return failed(arguments.target + " is not empty");
-  }
+  const auto free = is_free(*files, arguments.target);
+  if (!free) return failed(free.error().message());
+  if (!*free) return failed(arguments.target + " is not empty");
   const auto copied = copy_backup(*files, arguments.backup, arguments.target);
   if (!copied) return failed(copied.error().message());
   return write(fmt::format("{}: {} bytes restored; start a broker with log.dirs={}\n", arguments.target, *copied,

@@ -7,6 +7,7 @@
 #include "cli/backup.h"
 #include "cli/decode.h"
 #include "cli/fsck.h"
+#include "cli/import.h"
 #include "cli/inspect.h"
 #include "cli/serve.h"
 #include "config/docs_page.h"
@@ -45,6 +46,8 @@ int main(int argc, char** argv) {
   CLI::App* backup = thalweg::cli::add_backup(app, backup_arguments);
   thalweg::cli::RestoreArguments restore_arguments;
   CLI::App* restore = thalweg::cli::add_restore(app, restore_arguments);
+  thalweg::cli::ImportArguments import_arguments;
+  CLI::App* import_command = thalweg::cli::add_import(app, import_arguments);
 
   try {
     app.parse(argc, argv);
@@ -60,6 +63,7 @@ int main(int argc, char** argv) {
   if (decode->parsed()) return thalweg::cli::decode(decode_arguments);
   if (backup->parsed()) return thalweg::cli::backup(backup_arguments);
   if (restore->parsed()) return thalweg::cli::restore(restore_arguments);
+  if (import_command->parsed()) return thalweg::cli::import_kafka(import_arguments);
   if (fsck->parsed()) return thalweg::cli::fsck(fsck_arguments);
   if (serve->parsed()) {
     if (!config_file.empty()) serve_arguments.config_file = config_file;

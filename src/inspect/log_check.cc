@@ -219,6 +219,7 @@ IoResult<LogCheckReport> LogCheck::Folder::run() {
                                        .next_offset = segment.next_offset,
                                        .end = segment.next_base});
   }
+  report_.open_transactions = open_.size();
   TRY(check_snapshots(listing.snapshots));
   if (epochs_ && !epochs_->entries().empty()) {
     const storage::EpochEntry& last = epochs_->entries().back();

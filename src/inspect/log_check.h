@@ -43,6 +43,7 @@ struct LogCheckReport {
   std::uint64_t batches = 0;  // sound ones
   std::uint64_t records = 0;
   std::uint64_t bytes = 0;
+  std::size_t open_transactions = 0;  // at its end
   std::uint64_t findings = 0;
   // What a repair would do; nothing where there is nothing that it can do.
   storage::RepairPlan plan;
