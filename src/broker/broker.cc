@@ -137,6 +137,7 @@ std::vector<bool> Broker::cordoned_directories(const metadata::Snapshot& snapsho
   const std::vector<std::string> names = effective_config(snapshot).get_list("cordoned.log.dirs");
   const auto has = [&names](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
   std::vector<bool> result;
+  result.reserve(directories_.size());
   for (const auto& directory : directories_) result.push_back(has("*") || has(directory->path));
   return result;
 }
