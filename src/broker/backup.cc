@@ -8,7 +8,6 @@
 #include <future>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,7 +16,9 @@
 #include "metadata/offline_store.h"
 #include "metadata/sqlite_store.h"
 #include "runtime/hard_link.h"
+#include "runtime/io_message.h"
 #include "storage/checkpoints.h"
+#include "storage/copy_files.h"
 #include "storage/leader_epochs.h"
 #include "storage/segment_files.h"
 #include "storage/txn_index.h"
@@ -26,9 +27,9 @@ namespace thalweg::broker {
 
 namespace {
 
+using runtime::with_message;
 using storage::SegmentFile;
 
-constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
 // A compaction that is under way ends by itself; how often it is asked for, and the pause in between.
 constexpr int kBusyRounds = 6000;
 constexpr std::chrono::milliseconds kBusyPause{100};
@@ -81,20 +82,11 @@ class BackupRun {
     TRY(copy_store());
     for (const auto& [name, topic] : store_.snapshot->topics()) TRY(copy_topic(*topic));
     TRY(leave_out_deleted());
-    TRY(say(finish()));
+    TRY(with_message(finish()));
     return report_;
   }
 
  private:
-  template <class T>
-  static base::Result<T, std::string> say(runtime::IoResult<T> result) {
-    if (!result) return std::unexpected(result.error().message());
-    if constexpr (std::is_void_v<T>) {
-      return {};
-    } else {
-      return std::move(*result);
-    }
-  }
   [[nodiscard]] std::string in_target(std::string_view name) const { return storage::in_directory(target_, name); }
   template <class Work>
   auto on_core(int core, Work work) {
@@ -134,13 +126,10 @@ class BackupRun {
 };
 
 base::Result<void, std::string> BackupRun::prepare_target() {
-  ASSIGN_OR_RETURN(const bool there, say(files_.exists(target_)));
-  if (there) {
-    ASSIGN_OR_RETURN(const auto entries, say(files_.list(target_)));
-    if (!entries.empty()) return std::unexpected(target_ + " is not empty; a backup goes into a folder of its own");
-  }
-  TRY(say(files_.create_directories(target_)));
-  TRY(say(files_.replace_file(in_target(kIncompleteCopyFileName), "")));
+  ASSIGN_OR_RETURN(const bool free, with_message(storage::is_free(files_, target_)));
+  if (!free) return std::unexpected(target_ + " is not empty; a backup goes into a folder of its own");
+  TRY(with_message(files_.create_directories(target_)));
+  TRY(with_message(files_.replace_file(in_target(kIncompleteCopyFileName), "")));
   return {};
 }
 
@@ -182,7 +171,7 @@ base::Result<bool, std::string> BackupRun::copy_partition(const metadata::Topic&
       // Nobody has written to a partition without a folder, and a backup is no reason to make one.
       const metadata::Topic* const now = shard.snapshot()->topic(key.topic_id);
       if (now == nullptr) return Seen{};
-      const bool known = shard.has_partition(key);
+      const bool known = shard.known_partition(key) != nullptr;
       return Seen{.topic = true, .capture = known ? capture(shard, key) : Capture{}};
     });
     if (!seen.topic) return false;
@@ -251,16 +240,7 @@ runtime::IoResult<void> BackupRun::copy_segment(const Capture& capture, const st
 }
 
 runtime::IoResult<void> BackupRun::copy_file(const std::string& from, const std::string& to, std::uint64_t size) {
-  ASSIGN_OR_RETURN(const auto source, files_.open(from, runtime::OpenMode::read));
-  ASSIGN_OR_RETURN(const auto copy, files_.open(to, runtime::OpenMode::create));
-  std::vector<std::uint8_t> buffer(std::min<std::uint64_t>(kCopyBytes, size));
-  for (std::uint64_t done = 0; done < size;) {
-    const std::span<std::uint8_t> piece(buffer.data(), std::min<std::uint64_t>(buffer.size(), size - done));
-    ASSIGN_OR_RETURN(const std::size_t got, source->read_at(done, piece));
-    if (got == 0) return std::unexpected(runtime::IoError{EIO, "read " + from + ", which is shorter than it was"});
-    TRY(copy->write_at(done, std::span<const std::uint8_t>(piece.first(got))));
-    done += got;
-  }
+  TRY(storage::copy_file(files_, from, to, size));
   report_.bytes_copied += size;
   return {};
 }

@@ -5,17 +5,16 @@
 #include <array>
 #include <string_view>
 
+#include "runtime/io_message.h"
+
 namespace thalweg::broker {
+
+using runtime::with_message;
 
 namespace {
 
 // What SQLite may keep beside a file.
 constexpr std::array<std::string_view, 4> kSuffixes = {"", "-journal", "-wal", "-shm"};
-
-base::Result<void, std::string> say(runtime::IoResult<void> done) {
-  if (!done) return std::unexpected(done.error().message());
-  return {};
-}
 
 }  // namespace
 
@@ -24,22 +23,21 @@ base::Result<void, std::string> say(runtime::IoResult<void> done) {
 base::Result<void, std::string> make_store_if_missing(runtime::FileSystem& files,
                                                       const metadata::SqliteOptions& options,
                                                       const metadata::StoreEnvironment& environment) {
-  const auto exists = files.exists(options.path);
-  if (!exists) return std::unexpected(exists.error().message());
-  if (*exists) return {};
+  ASSIGN_OR_RETURN(const bool there, with_message(files.exists(options.path)));
+  if (there) return {};
   metadata::SqliteOptions beside = options;
   beside.path += ".new";
-  for (const std::string_view suffix : kSuffixes) TRY(say(files.remove(fmt::format("{}{}", beside.path, suffix))));
+  for (const std::string_view suffix : kSuffixes)
+    TRY(with_message(files.remove(fmt::format("{}{}", beside.path, suffix))));
   {
     const auto made = metadata::open_sqlite_store(beside, environment);
     if (!made) return std::unexpected(made.error().message);
   }
   // Closing moves what was written into the file itself, unless the disk fails.
-  const auto log_left = files.exists(beside.path + "-wal");
-  if (!log_left) return std::unexpected(log_left.error().message());
-  if (*log_left) return std::unexpected(fmt::format("{}: could not be written whole", beside.path));
-  TRY(say(files.rename(beside.path, options.path)));
-  return say(files.sync_directory(options.path.substr(0, options.path.rfind('/'))));
+  ASSIGN_OR_RETURN(const bool log_left, with_message(files.exists(beside.path + "-wal")));
+  if (log_left) return std::unexpected(fmt::format("{}: could not be written whole", beside.path));
+  TRY(with_message(files.rename(beside.path, options.path)));
+  return with_message(files.sync_directory(options.path.substr(0, options.path.rfind('/'))));
 }
 
 }  // namespace thalweg::broker

@@ -78,12 +78,10 @@ class Shard {
   // A partition of this core; its log is opened in the background where it is not open. Null where the metadata has no
   // such partition.
   std::shared_ptr<Partition> find_partition(const PartitionKey& key);
-  // Whether find_partition() was called for it before, or its log was there at the start.
-  [[nodiscard]] bool has_partition(const PartitionKey& key) const { return partitions_.contains(key); }
+  // The same, but null too where nothing was asked of it yet and no log was there at the start: nothing is opened.
+  [[nodiscard]] Partition* known_partition(const PartitionKey& key) const;
   // The settings of a topic that the metadata has.
   std::shared_ptr<const TopicSettings> settings_of(const metadata::Topic& topic);
-  // The same, but null too where nothing was asked of it yet, and nothing is opened.
-  [[nodiscard]] Partition* known_partition(const PartitionKey& key) const;
   // Puts a log in that was opened, in that directory, while the broker started.
   void adopt(const PartitionKey& key, std::size_t directory, std::unique_ptr<storage::Log> log);
   // Waits until the partition is open, or can not be. none where it is open.

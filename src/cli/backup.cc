@@ -12,12 +12,12 @@
 
 #include "base/result.h"
 #include "broker/backup.h"
-#include "cli/copy_files.h"
 #include "cli/output.h"
 #include "console/control_socket.h"
 #include "metadata/sqlite_store.h"
 #include "runtime/file.h"
 #include "storage/checkpoints.h"
+#include "storage/copy_files.h"
 
 namespace thalweg::cli {
 
@@ -32,7 +32,7 @@ runtime::IoResult<std::uint64_t> copy_backup(runtime::FileSystem& files, const s
   const std::string mark = in_directory(to, broker::kIncompleteCopyFileName);
   TRY(files.create_directories(to));
   TRY(files.replace_file(mark, ""));
-  ASSIGN_OR_RETURN(const std::uint64_t bytes, copy_folder(files, from, to));
+  ASSIGN_OR_RETURN(const std::uint64_t bytes, storage::copy_folder(files, from, to));
   TRY(files.sync_filesystem(to));
   TRY(files.remove(mark));
   TRY(files.sync_directory(to));
@@ -85,7 +85,7 @@ int restore(const RestoreArguments& arguments) {
   if (has(arguments.backup, broker::kIncompleteCopyFileName))
     return failed(arguments.backup + " is a backup that was not finished");
   if (!has(arguments.backup, metadata::kSqliteFileName)) return failed(arguments.backup + " is no backup");
-  const auto free = is_free(*files, arguments.target);
+  const auto free = storage::is_free(*files, arguments.target);
   if (!free) return failed(free.error().message());
   if (!*free) return failed(arguments.target + " is not empty");
   const auto copied = copy_backup(*files, arguments.backup, arguments.target);

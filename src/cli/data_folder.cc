@@ -13,7 +13,6 @@ namespace thalweg::cli {
 namespace {
 
 constexpr std::string_view kLockFileName = ".lock";
-constexpr std::string_view kKafkaMetadataTopic = "__cluster_metadata";
 constexpr std::string_view kKafkaBootstrapFileName = "bootstrap.checkpoint";
 
 // Kafka locks the same file as we do, but in another way.

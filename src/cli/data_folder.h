@@ -13,6 +13,9 @@
 
 namespace thalweg::cli {
 
+// Where Kafka's controllers keep what a broker of ours has in its store.
+inline constexpr std::string_view kKafkaMetadataTopic = "__cluster_metadata";
+
 // One of them, as log.dirs names it.
 struct DataFolder {
   std::string path;

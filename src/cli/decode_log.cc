@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "cli/data_folder.h"
 #include "cli/output.h"
 #include "inspect/catalog.h"
 #include "inspect/log_dump.h"
@@ -23,8 +24,6 @@
 namespace thalweg::cli {
 
 namespace {
-
-constexpr std::string_view kMetadataTopic = "__cluster_metadata";
 
 // Lines to stdout, and how far it is to stderr where that is a terminal and the lines go elsewhere.
 class Output final : public inspect::LogSink {
@@ -135,9 +134,9 @@ int decode_log(const DecodeLogArguments& arguments) {
     }
   }
   const bool secrets = std::ranges::any_of(
-      tree->folders, [](const inspect::LogFolder& folder) { return folder.partition.topic == kMetadataTopic; });
+      tree->folders, [](const inspect::LogFolder& folder) { return folder.partition.topic == kKafkaMetadataTopic; });
   if (options->json && !options->stats && secrets)
-    fmt::print(stderr, "thalweg: JSON hides nothing: what is secret in {} is shown\n", kMetadataTopic);
+    fmt::print(stderr, "thalweg: JSON hides nothing: what is secret in {} is shown\n", kKafkaMetadataTopic);
   Output output(options->stats || options->selects());
   const auto report = inspect::dump_logs(*files, inspect::Catalog::built_in(), *tree, *options, output);
   const bool written = output.finish();

@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "broker/backup.h"
-#include "cli/copy_files.h"
 #include "cli/data_folder.h"
 #include "cli/kafka_coordinators.h"
 #include "cli/kafka_metadata.h"
@@ -26,7 +25,9 @@
 #include "inspect/value_text.h"
 #include "metadata/offline_store.h"
 #include "protocol/record_batch_builder.h"
+#include "runtime/io_message.h"
 #include "runtime/random.h"
+#include "storage/copy_files.h"
 #include "storage/leader_epochs.h"
 #include "storage/log.h"
 #include "storage/segment_files.h"
@@ -37,13 +38,14 @@ namespace {
 
 using inspect::counted;
 using records::ResourceType;
+using runtime::with_message;
 using storage::TopicPartition;
 
 // What a broker of ours keeps in its store, or will.
-constexpr std::string_view kInternalTopics[] = {"__cluster_metadata", kKafkaOffsetsTopic, kKafkaTransactionsTopic,
-                                                "__share_group_state"};
-// Where their logs stay, for what this release does not read out of them. No
-// broker takes it for a partition.
+constexpr std::string_view kShareStateTopic = "__share_group_state";
+constexpr std::string_view kInternalTopics[] = {kKafkaMetadataTopic, kKafkaOffsetsTopic, kKafkaTransactionsTopic,
+                                                kShareStateTopic};
+// Where their logs stay, for what this release does not read out of them. No broker takes it for a partition.
 constexpr std::string_view kKeptFolder = "imported-from-kafka";
 constexpr std::size_t kRecordsPerChangeSet = 2000;
 
@@ -56,16 +58,6 @@ bool is_internal(std::string_view topic) {
   return std::ranges::find(kInternalTopics, topic) != std::end(kInternalTopics);
 }
 
-template <class T>
-base::Result<T, std::string> say(runtime::IoResult<T> result) {
-  if (!result) return std::unexpected(result.error().message());
-  if constexpr (std::is_void_v<T>) {
-    return {};
-  } else {
-    return std::move(*result);
-  }
-}
-
 // What is worth knowing and no fault.
 void note(const std::string& line) { fmt::print("note: {}\n", line); }
 
@@ -76,12 +68,10 @@ struct FoundLog {
   inspect::LogCheckReport report;
 };
 
-// Whether all that is wrong with the log is that its last segment ends within a
-// batch, as a kill may leave it. Kafka cuts such an end when it starts.
+// Whether a torn end is all that is wrong with the log. Kafka cuts such an end when it starts.
 bool only_end_is_torn(const inspect::LogCheckReport& report) {
-  if (report.findings != 1 || report.plan.segments.size() != 1 || !report.plan.bad_files.empty()) return false;
-  const storage::SegmentRepair& segment = report.plan.segments.front();
-  return !segment.end && segment.sound.size() <= 1 && (segment.sound.empty() || segment.sound.front().position == 0);
+  return report.findings == 1 && report.plan.segments.size() == 1 && report.plan.bad_files.empty() &&
+         storage::only_end_is_torn(report.plan.segments.front());
 }
 
 bool is_known(const records::ConfigResource& resource, std::string_view key) {
@@ -136,9 +126,7 @@ class Import {
     report();
     if (arguments_.target.empty()) return {};
     if (faults_ > 0)
-      return std::unexpected(
-          "the logs have faults, so nothing is taken over; "
-          "see thalweg fsck --repair --logs-only");
+      return std::unexpected("the logs have faults, so nothing is taken over; see thalweg fsck --repair --logs-only");
     TRY(prepare_target());
     TRY(take_over());
     TRY(write_store());
@@ -199,7 +187,7 @@ base::Result<void, std::string> Import::refuse_other_kinds() {
     const std::string path = folder.in(storage::kMetaPropertiesFileName);
     if (!folder.properties_fault.empty()) return std::unexpected(folder.properties_fault);
     if (!folder.properties) return std::unexpected(path + " is missing, so this is no folder of a Kafka broker");
-    ASSIGN_OR_RETURN(const std::string text, say(files_.read_file(path)));
+    ASSIGN_OR_RETURN(const std::string text, with_message(files_.read_file(path)));
     if (text.contains("version=0"))
       return std::unexpected(folder.path + " is of a broker in ZooKeeper mode; migrate it to KRaft first");
   }
@@ -222,14 +210,12 @@ base::Result<void, std::string> Import::refuse_tiered() const {
   for (const auto& [key, value] : metadata_.configs)
     if (key.first.type == ResourceType::topic && key.second == "remote.storage.enable" && value == "true")
       return std::unexpected(
-          fmt::format("topic {} is tiered; segments that are not in the folder "
-                      "cannot be taken over",
-                      key.first.name));
+          fmt::format("topic {} is tiered; segments that are not in the folder cannot be taken over", key.first.name));
   return {};
 }
 
 base::Result<void, std::string> Import::read() {
-  const std::vector<std::string> homes = folders_of("__cluster_metadata");
+  const std::vector<std::string> homes = folders_of(kKafkaMetadataTopic);
   if (homes.empty())
     return std::unexpected(
         fmt::format("none of the folders holds {}; name that of metadata.log.dir too", kKafkaMetadataFolder));
@@ -244,9 +230,9 @@ base::Result<void, std::string> Import::read() {
 base::Result<void, std::string> Import::check_logs() {
   for (const DataFolder& folder : folders_) {
     ASSIGN_OR_RETURN(const storage::OffsetMap starts,
-                     say(storage::read_offsets(files_, folder.in(storage::kLogStartOffsetsFileName))));
+                     with_message(storage::read_offsets(files_, folder.in(storage::kLogStartOffsetsFileName))));
     ASSIGN_OR_RETURN(const storage::OffsetMap cleaned,
-                     say(storage::read_offsets(files_, folder.in(storage::kCleanerOffsetsFileName))));
+                     with_message(storage::read_offsets(files_, folder.in(storage::kCleanerOffsetsFileName))));
     const auto line = [](const storage::OffsetMap& offsets, const TopicPartition& partition) {
       const auto found = offsets.find(partition);
       return found == offsets.end() ? 0 : found->second;
@@ -264,7 +250,8 @@ base::Result<void, std::string> Import::check_log(const TopicPartition& partitio
   const std::string path = log.folder->folder_of(partition);
   std::vector<std::string> lines;
   inspect::LogCheck check(files_, [&](const inspect::Finding& finding) { lines.push_back(finding_line(finding)); });
-  ASSIGN_OR_RETURN(log.report, say(check.run(path, {.log_start_offset = log.log_start, .gaps_allowed = true})));
+  ASSIGN_OR_RETURN(log.report,
+                   with_message(check.run(path, {.log_start_offset = log.log_start, .gaps_allowed = true})));
   const auto id = ids_.find(partition.topic);
   if (id == ids_.end() || (log.report.topic_id && *log.report.topic_id != id->second)) {
     note(path + " is of no topic that the cluster has, and left out");
@@ -310,23 +297,21 @@ void Import::report() const {
 void Import::report_kept() const {
   const auto kept = [](std::size_t count, std::string_view noun, std::string_view what) {
     if (count > 0)
-      note(
-          fmt::format("{} {}; this release does not serve that, and the logs "
-                      "that hold it are kept in {}",
-                      counted(count, noun), what, kKeptFolder));
+      note(fmt::format("{} {}; this release does not serve that, and the logs that hold it are kept in {}",
+                       counted(count, noun), what, kKeptFolder));
   };
   kept(metadata_.quotas.size(), "client quota", "of users, clients or addresses");
   kept(groups_.newer.size(), "group", "of the newer protocols, whose offsets are taken over");
-  kept(folders_of("__share_group_state").size(), "partition", "of the state of share groups");
+  kept(folders_of(kShareStateTopic).size(), "partition", "of the state of share groups");
 }
 
 // ---- Writing ----
 
 base::Result<void, std::string> Import::prepare_target() {
   const std::string& target = arguments_.target;
-  ASSIGN_OR_RETURN(const bool free, say(is_free(files_, target)));
+  ASSIGN_OR_RETURN(const bool free, with_message(storage::is_free(files_, target)));
   if (!free) return std::unexpected(target + " is not empty");
-  TRY(say(files_.create_directories(target)));
+  TRY(with_message(files_.create_directories(target)));
   if (arguments_.move) {
     for (const DataFolder& folder : folders_)
       if (file_system_of(folder.path) != file_system_of(target))
@@ -335,12 +320,12 @@ base::Result<void, std::string> Import::prepare_target() {
   } else {
     std::uint64_t bytes = 0;
     for (const auto& [partition, log] : logs_) bytes += log.report.bytes;
-    ASSIGN_OR_RETURN(const std::uint64_t free_bytes, say(files_.free_bytes(target)));
+    ASSIGN_OR_RETURN(const std::uint64_t free_bytes, with_message(files_.free_bytes(target)));
     if (bytes > free_bytes)
       return std::unexpected(
           fmt::format("{} bytes are to be copied, and {} has room for {}", bytes, target, free_bytes));
   }
-  TRY(say(files_.replace_file(in_target(broker::kIncompleteCopyFileName), "")));
+  TRY(with_message(files_.replace_file(in_target(broker::kIncompleteCopyFileName), "")));
   directory_id_ = runtime::Random::from_machine().next();
   return {};
 }
@@ -354,10 +339,11 @@ base::Result<void, std::string> Import::take_over() {
 
 base::Result<void, std::string> Import::keep_internal_logs() {
   const std::string kept = in_target(kKeptFolder);
-  TRY(say(files_.create_directories(kept)));
+  TRY(with_message(files_.create_directories(kept)));
   for (const std::string_view topic : kInternalTopics)
     for (const std::string& folder : folders_of(topic))
-      TRY(say(copy_folder(files_, folder, storage::in_directory(kept, folder.substr(folder.rfind('/') + 1)))));
+      TRY(with_message(
+          storage::copy_folder(files_, folder, storage::in_directory(kept, folder.substr(folder.rfind('/') + 1)))));
   return {};
 }
 
@@ -377,8 +363,8 @@ base::Result<void, std::string> Import::copy_logs() {
   for (const auto& [partition, log] : logs_) {
     const std::string from = log.folder->folder_of(partition);
     const std::string to = in_target(storage::folder_name(partition));
-    TRY(say(files_.create_directories(to)));
-    ASSIGN_OR_RETURN(const auto entries, say(files_.list(from)));
+    TRY(with_message(files_.create_directories(to)));
+    ASSIGN_OR_RETURN(const auto entries, with_message(files_.list(from)));
     std::int64_t last_segment = 0;
     for (const runtime::DirectoryEntry& entry : entries)
       if (const auto name = storage::parse_segment_file_name(entry.name);
@@ -386,7 +372,8 @@ base::Result<void, std::string> Import::copy_logs() {
         last_segment = std::max(last_segment, name->offset);
     for (const runtime::DirectoryEntry& entry : entries)
       if (is_of_log(entry, last_segment))
-        TRY(say(copy_file(files_, storage::in_directory(from, entry.name), storage::in_directory(to, entry.name))));
+        TRY(with_message(storage::copy_file(files_, storage::in_directory(from, entry.name),
+                                            storage::in_directory(to, entry.name))));
   }
   return {};
 }
@@ -405,31 +392,30 @@ base::Result<void, std::string> Import::move_logs() {
   return {};
 }
 
-// Opens the log as after an unclean stop that lost nothing, which cuts a torn
-// end and makes anew what is not in order, ends what is open in it, and closes
-// it.
+// Opens the log as after an unclean stop that lost nothing, which cuts a torn end and makes anew what is not in order,
+// ends what is open in it, and closes it.
 base::Result<void, std::string> Import::settle(const TopicPartition& partition, const FoundLog& found) {
   const std::string folder = in_target(storage::folder_name(partition));
-  TRY(say(storage::write_partition_metadata(files_, folder, ids_.find(partition.topic)->second)));
+  TRY(with_message(storage::write_partition_metadata(files_, folder, ids_.find(partition.topic)->second)));
   storage::HandleCache handles(files_, 16);
   storage::IndexCache indexes(std::size_t{1} << 20);
   storage::LogContext context{.files = files_, .handles = handles, .indexes = indexes};
-  ASSIGN_OR_RETURN(const std::unique_ptr<storage::Log> log,
-                   say(storage::Log::open(context, folder, partition, std::make_shared<const storage::LogConfig>(),
-                                          {.clean_shutdown = false,
-                                           .recovery_point = found.report.log_end_offset,
-                                           .log_start_offset = found.log_start,
-                                           .now_ms = now_ms_})));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<storage::Log> log,
+      with_message(storage::Log::open(context, folder, partition, std::make_shared<const storage::LogConfig>(),
+                                      {.clean_shutdown = false,
+                                       .recovery_point = found.report.log_end_offset,
+                                       .log_start_offset = found.log_start,
+                                       .now_ms = now_ms_})));
   TRY(end_transactions(*log, found));
   ends_[partition] = log->log_end_offset();
   if (log->log_start_offset() > 0) log_starts_[partition] = log->log_start_offset();
   if (found.clean_end > 0) clean_ends_[partition] = std::min(found.clean_end, log->log_end_offset());
   // All of them are synced at once in the end.
-  return say(log->close({.sync = false}));
+  return with_message(log->close({.sync = false}));
 }
 
-// What its coordinator has decided to commit is committed, as Kafka's next
-// start would have done; the rest is aborted.
+// What its coordinator has decided to commit is committed, as Kafka's next start would have done; the rest is aborted.
 base::Result<void, std::string> Import::end_transactions(storage::Log& log, const FoundLog& found) const {
   for (const storage::ProducerEntry& producer : log.producers().entries()) {
     if (producer.current_txn_first_offset < 0) continue;
@@ -495,8 +481,7 @@ base::Result<void, std::string> Import::write_groups(StoreWriter& writer) const 
   for (const auto& [id, group] : groups_.classic) TRY(writer.add(group));
   for (const auto& [key, offset] : groups_.offsets) {
     const auto id = ids_.find(key.topic);
-    // Kafka keeps offsets of a topic that is gone until they run out; no client
-    // can ask for them.
+    // Kafka keeps offsets of a topic that is gone until they run out; no client can ask for them.
     if (id == ids_.end() || is_internal(key.topic)) continue;
     TRY(writer.add(records::OffsetCommitted{.group_id = key.group,
                                             .topic_id = id->second,
@@ -528,20 +513,19 @@ base::Result<void, std::string> Import::write_store() {
   return writer.flush();
 }
 
-// The mark of an orderly stop is true: every log was closed, and is about to be
-// on stable storage.
+// The mark of an orderly stop is true: every log was closed, and is about to be on stable storage.
 base::Result<void, std::string> Import::finish() {
-  TRY(say(storage::write_offsets(files_, in_target(storage::kRecoveryPointsFileName), ends_)));
-  TRY(say(storage::write_offsets(files_, in_target(storage::kHighWatermarksFileName), ends_)));
-  TRY(say(storage::write_offsets(files_, in_target(storage::kLogStartOffsetsFileName), log_starts_)));
-  TRY(say(storage::write_offsets(files_, in_target(storage::kCleanerOffsetsFileName), clean_ends_)));
-  TRY(say(storage::write_meta_properties(
+  TRY(with_message(storage::write_offsets(files_, in_target(storage::kRecoveryPointsFileName), ends_)));
+  TRY(with_message(storage::write_offsets(files_, in_target(storage::kHighWatermarksFileName), ends_)));
+  TRY(with_message(storage::write_offsets(files_, in_target(storage::kLogStartOffsetsFileName), log_starts_)));
+  TRY(with_message(storage::write_offsets(files_, in_target(storage::kCleanerOffsetsFileName), clean_ends_)));
+  TRY(with_message(storage::write_meta_properties(
       files_, arguments_.target,
       {.cluster_id = properties_.cluster_id, .node_id = properties_.node_id, .directory_id = directory_id_})));
-  TRY(say(storage::write_clean_shutdown(files_, arguments_.target, {})));
-  TRY(say(files_.sync_filesystem(arguments_.target)));
-  TRY(say(files_.remove(in_target(broker::kIncompleteCopyFileName))));
-  return say(files_.sync_directory(arguments_.target));
+  TRY(with_message(storage::write_clean_shutdown(files_, arguments_.target, {})));
+  TRY(with_message(files_.sync_filesystem(arguments_.target)));
+  TRY(with_message(files_.remove(in_target(broker::kIncompleteCopyFileName))));
+  return with_message(files_.sync_directory(arguments_.target));
 }
 
 }  // namespace

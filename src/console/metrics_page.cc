@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "protocol/api_key.h"
+#include "telemetry/samples.h"
 
 namespace thalweg::console {
 
@@ -152,20 +153,15 @@ double resident_bytes() {
   return resident * 4096;
 }
 
-std::string escaped(std::string_view label) {
-  std::string result;
-  for (const char c : label) {
-    if (c == '\\' || c == '"') result += '\\';
-    result += c == '\n' ? std::string("\\n") : std::string(1, c);
-  }
-  return result;
-}
+// Longer than the path of any folder.
+constexpr std::size_t kMostPathBytes = 8192;
 
 void print_log_directories(Page& page, Broker& broker) {
   const auto gauge = [&](const char* name, const char* help, const auto& value) {
     page.head(name, "gauge", help);
     for (const auto& directory : broker.log_directories())
-      page.sample(name, fmt::format("directory=\"{}\"", escaped(directory->absolute_path)),
+      page.sample(name,
+                  fmt::format("directory=\"{}\"", telemetry::label_value(directory->absolute_path, kMostPathBytes)),
                   static_cast<double>(value(*directory)));
   };
   using broker::LogDirectory;

@@ -12,6 +12,7 @@
 #include "base/endian.h"
 #include "protocol/batch_view.h"
 #include "storage/checkpoints.h"
+#include "storage/copy_files.h"
 #include "storage/handle_cache.h"
 #include "storage/index_cache.h"
 #include "storage/leader_epochs.h"
@@ -25,7 +26,6 @@ using runtime::IoResult;
 
 namespace {
 
-constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
 constexpr const char* kRepairedSuffix = ".repaired";
 
 // A batch without records that covers [first, last].
@@ -46,28 +46,12 @@ std::array<std::uint8_t, kBatchHeaderSize> empty_batch(std::int64_t first, std::
   return batch;
 }
 
-IoResult<void> copy_range(runtime::File& from, const SoundRange& range, runtime::File& to, std::uint64_t position) {
-  std::vector<std::uint8_t> buffer(std::min<std::uint64_t>(kCopyBytes, range.size));
-  for (std::uint64_t done = 0; done < range.size;) {
-    const std::span<std::uint8_t> piece(buffer.data(), std::min<std::uint64_t>(buffer.size(), range.size - done));
-    ASSIGN_OR_RETURN(const std::size_t got, from.read_at(range.position + done, piece));
-    if (got == 0) return std::unexpected(runtime::IoError{EIO, "read " + from.path() + ", which became shorter"});
-    TRY(to.write_at(position + done, std::span<const std::uint8_t>(piece.first(got))));
-    done += got;
-  }
-  return {};
-}
-
 IoResult<std::string> free_name(runtime::FileSystem& files, const std::string& folder, const std::string& name) {
   for (int number = 1;; ++number) {
     std::string aside = name + kDamagedSuffix + (number == 1 ? std::string() : fmt::format(".{}", number));
     ASSIGN_OR_RETURN(const bool taken, files.exists(in_directory(folder, aside)));
     if (!taken) return aside;
   }
-}
-
-bool only_end_is_torn(const SegmentRepair& segment) {
-  return !segment.end && segment.sound.size() <= 1 && (segment.sound.empty() || segment.sound.front().position == 0);
 }
 
 class Repair {
@@ -80,7 +64,7 @@ class Repair {
     ASSIGN_OR_RETURN(const std::string aside, free_name(files_, folder_, name + ".tail"));
     ASSIGN_OR_RETURN(const auto log, files_.open(in_directory(folder_, name), runtime::OpenMode::read_write));
     ASSIGN_OR_RETURN(const auto tail, files_.open(in_directory(folder_, aside), runtime::OpenMode::create));
-    TRY(copy_range(*log, {.position = keep, .size = segment.size_bytes - keep}, *tail, 0));
+    TRY(copy_range(*log, keep, segment.size_bytes - keep, *tail, 0));
     TRY(tail->sync());
     TRY(files_.sync_directory(folder_));
     TRY(log->truncate(keep));
@@ -98,7 +82,7 @@ class Repair {
     TRY(repaired->truncate(0));
     std::uint64_t size = 0;
     for (const SoundRange& range : segment.sound) {
-      TRY(copy_range(*damaged, range, *repaired, size));
+      TRY(copy_range(*damaged, range.position, range.size, *repaired, size));
       size += range.size;
     }
     for (std::int64_t from = segment.next_offset; segment.end && from < *segment.end;) {
@@ -177,6 +161,10 @@ class Repair {
 };
 
 }  // namespace
+
+bool only_end_is_torn(const SegmentRepair& segment) {
+  return !segment.end && segment.sound.size() <= 1 && (segment.sound.empty() || segment.sound.front().position == 0);
+}
 
 IoResult<std::string> set_aside(runtime::FileSystem& files, const std::string& folder, const std::string& name) {
   ASSIGN_OR_RETURN(std::string aside, free_name(files, folder, name));

@@ -37,6 +37,9 @@ struct SegmentRepair {
   std::optional<std::int64_t> end;  // where the next segment begins; nothing: it is the last
 };
 
+// Whether all that is wrong with the segment is that it is the last and its end is torn, as a kill may leave it.
+bool only_end_is_torn(const SegmentRepair& segment);
+
 struct RepairPlan {
   std::vector<SegmentRepair> segments;
   std::vector<std::string> bad_files;  // names of indexes, snapshots and the like, to be made anew
