@@ -4,9 +4,8 @@ import pathlib
 import re
 import sys
 import tempfile
-import time
 
-from tools import Tools
+from tools import Tools, until
 
 from check import Check, need  # beside python/, which tools.py puts on the path
 
@@ -35,14 +34,6 @@ def refused(*args):
     out = tool(COMMAND, *BOOT, *args)
     need("Error:" in out, f"not refused: {out}")
     return out
-
-
-def until(what, fn):
-    """Members come and go in their own time."""
-    end = time.monotonic() + 20
-    while not fn():
-        need(time.monotonic() < end, what)
-        time.sleep(0.2)
 
 
 def rows(out, *columns):

@@ -7,9 +7,8 @@ import pathlib
 import re
 import sys
 import tempfile
-import time
 
-from tools import Tools
+from tools import Tools, until
 
 from check import Check, Skip, need  # beside python/, which tools.py puts on the path
 
@@ -23,14 +22,6 @@ N = 100
 
 def topics(*args):
     return tool("TopicCommand", *BOOT, *args)
-
-
-def until(what, fn):
-    """A broker may answer from metadata that lags what it has just done."""
-    end = time.monotonic() + 10
-    while not fn():
-        need(time.monotonic() < end, what)
-        time.sleep(0.2)
 
 
 def create():

@@ -4,11 +4,19 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
 from check import LIMIT, need  # noqa: E402 - the harness of the Python clients
 
 JAVA = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
+
+
+def until(what, fn):
+    """Asks until it is so: what a broker has just done may not show at once, and members of groups come and go in their own time."""
+    end = time.monotonic() + 20
+    while not fn():
+        need(time.monotonic() < end, what)
 
 
 class Tools:
