@@ -1,49 +1,18 @@
 #include "base/bytes.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "base/check.h"
-#include "base/pooled_block.h"
 
 namespace thalweg::base {
 
 namespace internal {
 
-namespace {
-
-// Blocks that nobody holds any more, kept by the thread that dropped them last. What is read from sockets comes in
-// blocks of this one size, and the general allocator splits, joins and trims its memory for each of them.
-class SpareBlocks {
- public:
-  SpareBlocks() = default;
-  SpareBlocks(const SpareBlocks&) = delete;
-  SpareBlocks& operator=(const SpareBlocks&) = delete;
-  ~SpareBlocks() {
-    while (count_ > 0) std::free(blocks_[--count_]);
-  }
-  void* take() { return count_ > 0 ? blocks_[--count_] : nullptr; }
-  bool keep(void* memory) {
-    if (count_ == blocks_.size()) return false;
-    blocks_[count_++] = memory;
-    return true;
-  }
-
- private:
-  std::array<void*, 64> blocks_;  // NOLINT(cppcoreguidelines-pro-type-member-init): read below count_ alone
-  std::size_t count_ = 0;
-};
-
-thread_local SpareBlocks spare_blocks;
-
-}  // namespace
-
 Block* Block::allocate(std::size_t capacity) {
-  void* memory = capacity == kPooledBlockBytes ? spare_blocks.take() : nullptr;
-  if (memory == nullptr) memory = std::malloc(sizeof(Block) + capacity);
+  void* memory = std::malloc(sizeof(Block) + capacity);
   if (memory == nullptr) throw std::bad_alloc();
   auto* block = new (memory) Block;
   block->capacity = capacity;
@@ -51,9 +20,8 @@ Block* Block::allocate(std::size_t capacity) {
 }
 
 void Block::destroy(Block* block) {
-  const bool pooled = block->capacity == kPooledBlockBytes;
   block->~Block();
-  if (!pooled || !spare_blocks.keep(block)) std::free(block);
+  std::free(block);
 }
 
 }  // namespace internal

@@ -6,7 +6,6 @@
 
 #include "base/endian.h"
 #include "base/log.h"
-#include "base/pooled_block.h"
 #include "broker/broker.h"
 #include "protocol/wire.h"
 #include "server/handlers/handlers.h"
@@ -20,7 +19,7 @@ using runtime::Awaitable;
 
 constexpr std::size_t kSizeBytes = 4;
 // What a connection reads into at first. It holds a block only while it has something half read.
-constexpr std::size_t kBlockBytes = base::kPooledBlockBytes;
+constexpr std::size_t kBlockBytes = 64 * 1024;
 // What a frame that is not whole yet may claim of memory at first; more comes as its bytes do.
 constexpr std::size_t kFirstClaim = 1 << 20;
 // Answers that may be outstanding on a connection before it is read further.
